@@ -1,0 +1,250 @@
+//! The live breaker of one service: gate, counts and permits under one name.
+
+mod call;
+mod permit;
+mod snapshot;
+mod watch;
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
+use std::time::SystemTime;
+
+use crate::cells::Cells;
+use crate::cells::Sum;
+use crate::cells::Tally;
+use crate::event::Transition;
+use crate::gate::Gate;
+use crate::host::Host;
+use crate::policy::Policy;
+use crate::reason::Reason;
+use crate::rejected::Rejected;
+use crate::rules::Admission;
+use crate::rules::Change;
+use crate::rules::Settled;
+use crate::state::State;
+use crate::verdict::Verdict;
+use crate::word::Word;
+
+pub use call::Acquire;
+pub use call::Call;
+pub use permit::Permit;
+pub use snapshot::Calls;
+pub use snapshot::Snapshot;
+pub use watch::Watch;
+pub(crate) use watch::run;
+pub(crate) use watch::watch;
+
+use permit::Ending;
+use permit::Stamp;
+
+/// The circuit breaker of one service.
+///
+/// A registry makes one for each service, once, and never replaces it: a reference
+/// stays right for as long as the process lives. Get one with
+/// [`breaker`](crate::breaker), or let the attribute do it.
+///
+/// ```
+/// # use breakerbox::{Policy, Registry};
+/// # let registry = Registry::builder().declare_with("stripe", Policy::new().threshold(1)).build().unwrap();
+/// let stripe = registry.breaker("stripe").expect("declared above");
+///
+/// let permit = stripe.try_acquire()?;
+/// // ... the call ...
+/// permit.failure();
+///
+/// let rejected = stripe.try_acquire().unwrap_err();
+/// assert!(rejected.retry_after().is_some());
+/// # Ok::<(), breakerbox::Rejected>(())
+/// ```
+pub struct Breaker {
+    name: &'static str,
+    gate: Gate,
+    cells: Cells,
+    /// By the index of [`Reason::MOVES`].
+    transitions: [AtomicU64; Reason::MOVES.len()],
+    host: Arc<Host>,
+}
+
+impl Breaker {
+    pub(crate) fn new(name: &'static str, policy: Policy, host: Arc<Host>) -> Self {
+        Self {
+            name,
+            gate: Gate::new(policy),
+            cells: Cells::new(),
+            transitions: Default::default(),
+            host,
+        }
+    }
+
+    /// The service.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Where the circuit stands. Reading never changes it.
+    #[must_use]
+    pub fn state(&self) -> State {
+        self.gate.load().state()
+    }
+
+    /// The numbers in force.
+    pub fn policy(&self) -> Policy {
+        self.gate.policy()
+    }
+
+    /// Asks for leave to make one call, now.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejected`] while the circuit is open, and in half-open while the probes
+    /// are out.
+    #[inline]
+    pub fn try_acquire(&self) -> Result<Permit<'_>, Rejected> {
+        match self.enter() {
+            Some(permit) => Ok(permit),
+            None => self.try_acquire_cold(),
+        }
+    }
+
+    /// A permit of a closed circuit: one load, and a count in a cell of this thread.
+    #[inline]
+    pub(crate) fn enter(&self) -> Option<Permit<'_>> {
+        let seen = self.gate.load();
+        if !seen.is_closed() {
+            return None;
+        }
+        self.cells.add(Tally::Admitted);
+        let stamp = if self.gate.times_calls() {
+            Stamp::at(self.host.clock.now())
+        } else {
+            Stamp::UNTIMED
+        };
+        Some(Permit::new(self, seen, stamp))
+    }
+
+    #[cold]
+    fn try_acquire_cold(&self) -> Result<Permit<'_>, Rejected> {
+        let now = self.host.clock.now();
+        if let Some(opening) = self.gate.opening(now) {
+            self.cells.add(Tally::Rejected);
+            let left = opening.until.since(now);
+            return Err(Rejected::open(self.name, opening.reason, left));
+        }
+        let (admission, change) = self.gate.admit(now);
+        self.tell(change);
+        match admission {
+            Ok(seen) => {
+                self.cells.add(Tally::Admitted);
+                Ok(Permit::new(self, seen, Stamp::at(now)))
+            }
+            Err(refused) => {
+                self.cells.add(Tally::Rejected);
+                Err(match refused {
+                    Admission::Open(opening) => {
+                        let left = opening.until.since(now);
+                        Rejected::open(self.name, opening.reason, left)
+                    }
+                    Admission::ProbesBusy | Admission::Admitted(_) => {
+                        Rejected::probes_busy(self.name, self.gate.last_opening().reason)
+                    }
+                })
+            }
+        }
+    }
+
+    /// The end of a call, in all cases but a success with nothing to reset.
+    #[cold]
+    fn settle(&self, seen: Word, stamp: Stamp, ending: Ending) {
+        let now = self.host.clock.now();
+        let verdict = match ending {
+            Ending::Recorded(verdict) => verdict,
+            Ending::Panicked => Verdict::Failure,
+            Ending::Cancelled => self.gate.cancelled(stamp.age(now)),
+        };
+        let (settled, change) = self.gate.settle(seen, verdict, now);
+        self.cells.add(match (settled, ending) {
+            (Settled::Late, _) => Tally::Late,
+            (Settled::Counted, Ending::Panicked) => Tally::Panicked,
+            (Settled::Counted, Ending::Cancelled) => Tally::Cancelled,
+            (Settled::Counted, Ending::Recorded(verdict)) => match verdict {
+                Verdict::Success => Tally::Success,
+                Verdict::Ignore => Tally::Ignored,
+                Verdict::Failure | Verdict::RetryAfter(_) | Verdict::OpenFor(_) => Tally::Failure,
+            },
+        });
+        self.tell(change);
+    }
+
+    /// Counts a change, and wakes whoever publishes it.
+    fn tell(&self, change: Option<Change>) {
+        if let Some(change) = change {
+            self.transitions[change.reason.index(change.from)].fetch_add(1, Relaxed);
+            self.host.bell.ring();
+        }
+    }
+
+    pub(crate) fn set_policy(&self, policy: Policy) {
+        self.gate.set_policy(policy);
+    }
+
+    pub(crate) fn counts(&self) -> Sum {
+        self.cells.sum()
+    }
+
+    /// How often the circuit moved in the way of [`Reason::MOVES`] at `index`.
+    #[cfg(feature = "metrics")]
+    pub(crate) fn transitions(&self, index: usize) -> u64 {
+        self.transitions[index].load(Relaxed)
+    }
+
+    /// When the circuit's opening ends, if it is open.
+    #[cfg(feature = "metrics")]
+    pub(crate) fn open_until(&self) -> Option<SystemTime> {
+        (self.state() == State::Open).then(|| {
+            let now = self.host.clock.now();
+            let until = self.gate.last_opening().until;
+            let wall = SystemTime::now();
+            // The end of time is beyond what some systems can tell.
+            wall.checked_add(until.since(now))
+                .and_then(|end| end.checked_sub(now.since(until)))
+                .unwrap_or(wall)
+        })
+    }
+
+    /// The transitions since the last call, oldest first.
+    pub(crate) fn take_transitions(&self) -> Vec<Transition> {
+        let (notes, _) = self.gate.take_notes();
+        let now = self.host.clock.now();
+        let wall = SystemTime::now();
+        notes
+            .into_iter()
+            .map(|change| Transition {
+                service: self.name,
+                from: change.from,
+                to: change.to,
+                reason: change.reason,
+                at: wall.checked_sub(now.since(change.at)).unwrap_or(wall),
+                open_for: change.until.map(|until| until.since(change.at)),
+                generation: change.generation,
+            })
+            .collect()
+    }
+
+    fn time_left(&self) -> Option<Duration> {
+        (self.state() == State::Open)
+            .then(|| self.gate.last_opening().until.since(self.host.clock.now()))
+    }
+}
+
+impl fmt::Debug for Breaker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Breaker")
+            .field("name", &self.name)
+            .field("state", &self.state())
+            .finish_non_exhaustive()
+    }
+}

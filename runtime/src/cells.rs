@@ -1,0 +1,202 @@
+//! Counts of calls, in cells that each belong to one thread.
+//!
+//! A thread claims a slot once for its whole life, the same in every breaker. It
+//! alone writes there, so that a count is a load and a store without a locked
+//! instruction. Whoever wants to know adds the slots up. When a thread ends, its
+//! slot goes to the next one; when all are taken, the threads beyond share the
+//! last slot and add atomically.
+//!
+//! # Memory ordering
+//!
+//! Everything is `Relaxed`: a count orders nothing. A slot changes hands through
+//! the lock of the free list, so that its next owner sees what is in it.
+
+use std::cell::Cell;
+use std::sync::Mutex;
+use std::sync::PoisonError;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+
+use once_cell::race::OnceBox;
+
+const SLOTS: usize = 64;
+const SHARED: usize = SLOTS - 1;
+const UNCLAIMED: usize = usize::MAX;
+
+/// What is counted of a call. All but the first are its outcome: one a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tally {
+    Admitted,
+    Success,
+    Failure,
+    SlowSuccess,
+    SlowFailure,
+    Ignored,
+    Rejected,
+    Cancelled,
+    Panicked,
+    Late,
+}
+
+const TALLIES: usize = 10;
+
+#[derive(Debug)]
+pub(crate) struct Cells {
+    slots: [OnceBox<Block>; SLOTS],
+}
+
+/// Aligned, so that two threads never write to one pair of cache lines.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+struct Block {
+    counts: [AtomicU64; TALLIES],
+}
+
+impl Cells {
+    pub(crate) const fn new() -> Self {
+        Self {
+            slots: [const { OnceBox::new() }; SLOTS],
+        }
+    }
+
+    #[inline]
+    pub(crate) fn add(&self, tally: Tally) {
+        let mut slot = SLOT.get();
+        if slot == UNCLAIMED {
+            slot = claim();
+        }
+        let block = match self.slots[slot].get() {
+            Some(block) => block,
+            None => self.allocate(slot),
+        };
+        let count = &block.counts[tally as usize];
+        if slot == SHARED {
+            count.fetch_add(1, Relaxed);
+        } else {
+            count.store(count.load(Relaxed) + 1, Relaxed);
+        }
+    }
+
+    #[cold]
+    fn allocate(&self, slot: usize) -> &Block {
+        self.slots[slot].get_or_init(Box::default)
+    }
+
+    /// The sum over all threads, by tally.
+    pub(crate) fn sum(&self) -> Sum {
+        let mut sum = Sum::default();
+        for block in self.slots.iter().filter_map(OnceBox::get) {
+            for (total, count) in sum.0.iter_mut().zip(&block.counts) {
+                *total += count.load(Relaxed);
+            }
+        }
+        sum
+    }
+}
+
+/// Counts added up at one moment.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Sum([u64; TALLIES]);
+
+impl Sum {
+    pub(crate) const fn get(&self, tally: Tally) -> u64 {
+        self.0[tally as usize]
+    }
+}
+
+thread_local! {
+    static SLOT: Cell<usize> = const { Cell::new(UNCLAIMED) };
+    static OWNER: Owner = Owner::claim();
+}
+
+static FREE: Mutex<Free> = Mutex::new(Free {
+    returned: Vec::new(),
+    fresh: 0,
+});
+
+struct Free {
+    returned: Vec<usize>,
+    fresh: usize,
+}
+
+/// Gives the slot of a thread back when the thread ends.
+struct Owner(usize);
+
+impl Owner {
+    fn claim() -> Self {
+        let mut free = FREE.lock().unwrap_or_else(PoisonError::into_inner);
+        let slot = free.returned.pop().unwrap_or_else(|| {
+            let fresh = free.fresh.min(SHARED);
+            free.fresh = fresh + 1;
+            fresh
+        });
+        Self(slot)
+    }
+}
+
+impl Drop for Owner {
+    fn drop(&mut self) {
+        // Whatever this thread still counts in later destructors is shared.
+        SLOT.set(SHARED);
+        if self.0 < SHARED {
+            let mut free = FREE.lock().unwrap_or_else(PoisonError::into_inner);
+            free.returned.push(self.0);
+        }
+    }
+}
+
+/// Gives a thread its slot when it counts for the first time.
+#[cold]
+fn claim() -> usize {
+    let slot = OWNER.try_with(|owner| owner.0).unwrap_or(SHARED);
+    SLOT.set(slot);
+    slot
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::Barrier;
+    use std::thread;
+
+    use super::*;
+
+    /// J6
+    #[test]
+    fn counts_are_exact_with_more_threads_than_slots() {
+        const THREADS: usize = SLOTS + 20;
+        const CALLS: u64 = 2_000;
+        let cells = Arc::new(Cells::new());
+        // All alive at once, so that the last slot has to be shared.
+        let barrier = Arc::new(Barrier::new(THREADS));
+        let threads: Vec<_> = (0..THREADS)
+            .map(|_| {
+                let cells = Arc::clone(&cells);
+                let barrier = Arc::clone(&barrier);
+                thread::spawn(move || {
+                    barrier.wait();
+                    for _ in 0..CALLS {
+                        cells.add(Tally::Success);
+                    }
+                    barrier.wait();
+                })
+            })
+            .collect();
+        for thread in threads {
+            thread.join().unwrap();
+        }
+        assert_eq!(cells.sum().get(Tally::Success), THREADS as u64 * CALLS);
+    }
+
+    #[test]
+    fn a_slot_outlives_its_thread_and_keeps_its_counts() {
+        let cells = Arc::new(Cells::new());
+        for _ in 0..3 * SLOTS {
+            let cells = Arc::clone(&cells);
+            thread::spawn(move || cells.add(Tally::Late))
+                .join()
+                .unwrap();
+        }
+        assert_eq!(cells.sum().get(Tally::Late), 3 * SLOTS as u64);
+    }
+}

@@ -1,0 +1,73 @@
+//! What listeners are told.
+
+use std::time::Duration;
+use std::time::SystemTime;
+
+use crate::declaration::Conflict;
+use crate::reason::Reason;
+use crate::state::State;
+
+/// Something that happened, as a listener of
+/// [`on_event`](crate::RegistryBuilder::on_event) is told.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Event {
+    /// A circuit moved from one state to another.
+    Transition(Transition),
+    /// Something is wrong with the set-up; calls are guarded all the same.
+    Warning(Warning),
+}
+
+/// A circuit moved from one state to another.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Transition {
+    /// The service of the circuit.
+    pub service: &'static str,
+    /// The state it left.
+    pub from: State,
+    /// The state it entered.
+    pub to: State,
+    /// The rule that moved it, and its numbers.
+    pub reason: Reason,
+    /// When it moved.
+    pub at: SystemTime,
+    /// How long it is now open, where it opened.
+    pub open_for: Option<Duration>,
+    /// The generation that began: it rises by one with each transition of a
+    /// circuit, so a gap tells that events were lost.
+    pub generation: u64,
+}
+
+/// Something is wrong with the set-up; calls are guarded all the same.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Warning {
+    /// One service was declared twice, with different numbers.
+    #[error(transparent)]
+    Conflict(Conflict),
+    /// More names were made up at run time than a registry holds. The calls of the
+    /// names beyond share one breaker.
+    #[error(
+        "more than {limit} services were named at run time: all further ones share the breaker \
+         `{shared}`"
+    )]
+    TooManyServices {
+        /// How many names the registry holds.
+        limit: usize,
+        /// The service of the breaker that the others share.
+        shared: &'static str,
+    },
+    /// A name made up at run time is not one that a service can have.
+    #[error("a service cannot be called {given:?}: it is guarded as `{used}`")]
+    Name {
+        /// The name that was given.
+        given: String,
+        /// The name that is used instead.
+        used: &'static str,
+    },
+    /// No background thread could be started, so metrics are published only by
+    /// `publish_metrics()` and listeners hear nothing before that.
+    #[error("the background thread could not be started: {0}")]
+    NoThread(String),
+}

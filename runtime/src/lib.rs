@@ -1,0 +1,140 @@
+//! Circuit breakers for Rust services that call other services.
+//!
+//! Annotate a client function, and its calls are guarded by the breaker of the
+//! service it names:
+//!
+//! ```
+//! use breakerbox::circuit_breaker;
+//!
+//! #[derive(Debug, thiserror::Error)]
+//! enum PaymentError {
+//!     #[error(transparent)]
+//!     Unavailable(#[from] breakerbox::Rejected), // the call was never made
+//!     #[error("card declined")]
+//!     Declined,
+//!     #[error("gateway answered {0}")]
+//!     Gateway(u16),
+//! }
+//!
+//! fn is_infra_error(error: &PaymentError) -> bool {
+//!     matches!(error, PaymentError::Gateway(500..=599 | 429))
+//! }
+//!
+//! #[circuit_breaker(service = "stripe", threshold = 5, cooldown = "60s", fails_on = is_infra_error)]
+//! async fn charge(cents: u64) -> Result<String, PaymentError> {
+//!     // ... the request ...
+//!     # match cents { 0 => Err(PaymentError::Declined), 1 => Err(PaymentError::Gateway(503)), _ =>
+//!     Ok("receipt".to_owned())
+//!     # }
+//! }
+//! ```
+//!
+//! At the fifth failure in a row the circuit opens: for the next 60 seconds calls
+//! return [`Rejected`] without being made. Then one call, the probe, is let through
+//! and decides whether the circuit closes or stays open for another 60 seconds. Every
+//! function that names the same service shares one breaker.
+//!
+//! Three promises, in this order. It never makes things worse: a guarded call costs
+//! nanoseconds, and a probe that is dropped, panics or hangs always gives its place
+//! back. It tells the truth about money: [`Rejected`] means that nothing of the call
+//! left the process. It explains itself: why the circuit opened, on what numbers, and
+//! when the next probe is due, in the error, the [`Event`], the [`Snapshot`] and the
+//! metrics.
+//!
+//! # Without the attribute
+//!
+//! [`Breaker::try_acquire`] gives a [`Permit`], which is settled with what the call
+//! said about the service; [`Breaker::call`] does both.
+//!
+//! # Metrics
+//!
+//! With the feature `metrics` (default) these are published through the `metrics`
+//! facade, at zero for every service before its first call, if
+//! [`Registry::builder`]`().install()` is called when the process starts:
+//!
+//! | name | labels | what |
+//! |---|---|---|
+//! | `breakerbox_calls_total` | `service`, `outcome` | calls by outcome: `success`, `failure`, `slow_success`, `slow_failure`, `ignored`, `rejected`, `cancelled`, `panicked`, `late` |
+//! | `breakerbox_state` | `service`, `state` | 1 for the state the circuit is in, 0 for the others |
+//! | `breakerbox_transitions_total` | `service`, `from`, `to`, `reason` | moves of the circuit |
+//! | `breakerbox_open_until_timestamp_seconds` | `service` | when the opening ends, 0 if not open |
+//! | `breakerbox_in_flight` | `service` | calls admitted and not ended |
+//!
+//! # Tests
+//!
+//! [`with_registry`] and [`Registry::enter`] give a test breakers of its own. With the
+//! feature `test-util` the cooldown follows tokio's paused clock.
+//!
+//! # Features
+//!
+//! `macros` and `metrics` are on by default; `test-util` is for dev-dependencies.
+
+#[cfg(feature = "metrics")]
+mod metrics;
+
+mod breaker;
+mod cells;
+mod clock;
+mod declaration;
+mod error;
+mod event;
+mod gate;
+mod host;
+mod name;
+mod outcome;
+mod policy;
+mod reason;
+mod registry;
+mod rejected;
+mod rules;
+mod site;
+mod state;
+mod sync;
+mod verdict;
+mod word;
+
+#[doc(hidden)]
+pub mod private;
+#[doc(hidden)]
+pub use private as __private;
+
+#[cfg(feature = "macros")]
+pub use breakerbox_macros::circuit_breaker;
+
+pub use breaker::Acquire;
+pub use breaker::Breaker;
+pub use breaker::Call;
+pub use breaker::Calls;
+pub use breaker::Permit;
+pub use breaker::Snapshot;
+pub use breaker::Watch;
+pub use declaration::Conflict;
+pub use declaration::Location;
+pub use error::Error;
+pub use event::Event;
+pub use event::Transition;
+pub use event::Warning;
+pub use name::NameError;
+pub use outcome::FromRejected;
+pub use outcome::Outcome;
+pub use policy::OnCancel;
+pub use policy::Policy;
+pub use policy::PolicyError;
+pub use reason::Reason;
+pub use registry::BuildError;
+pub use registry::Entered;
+pub use registry::Problem;
+pub use registry::Registry;
+pub use registry::RegistryBuilder;
+pub use registry::WithRegistry;
+pub use registry::breaker;
+pub use registry::publish_metrics;
+pub use registry::services;
+pub use registry::with_registry;
+pub use rejected::Rejected;
+pub use rejected::RejectedKind;
+pub use site::CallSite;
+pub use site::call_sites;
+pub use state::State;
+pub use verdict::IntoVerdict;
+pub use verdict::Verdict;

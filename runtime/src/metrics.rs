@@ -1,0 +1,106 @@
+//! Publishing through the `metrics` facade.
+//!
+//! Calls are counted in cells; here they are added up and handed to whatever
+//! recorder is installed, through handles taken afresh each time. So a recorder that
+//! comes late, or one that forgets idle series, still gets every count in full.
+
+use std::sync::Mutex;
+use std::sync::PoisonError;
+use std::time::UNIX_EPOCH;
+
+use metrics::counter;
+use metrics::describe_counter;
+use metrics::describe_gauge;
+use metrics::gauge;
+
+use crate::breaker::Breaker;
+use crate::breaker::Calls;
+use crate::reason::Reason;
+use crate::state::State;
+
+/// One publisher at a time: a count that is read first is also published first.
+static PUBLISHING: Mutex<()> = Mutex::new(());
+
+pub(crate) fn publish(breakers: &[&Breaker]) {
+    let _one_at_a_time = PUBLISHING.lock().unwrap_or_else(PoisonError::into_inner);
+    describe();
+    for breaker in breakers {
+        publish_calls(breaker);
+        publish_state(breaker);
+        publish_transitions(breaker);
+    }
+}
+
+fn describe() {
+    describe_counter!(
+        "breakerbox_calls_total",
+        "Calls by outcome. Each call has exactly one."
+    );
+    describe_gauge!(
+        "breakerbox_state",
+        "Where the circuit stands: 1 for its state, 0 for the others."
+    );
+    describe_counter!(
+        "breakerbox_transitions_total",
+        "How often the circuit moved from one state to another, and why."
+    );
+    describe_gauge!(
+        "breakerbox_open_until_timestamp_seconds",
+        "When the opening ends, in seconds since 1970; 0 while the circuit is not open."
+    );
+    describe_gauge!(
+        "breakerbox_in_flight",
+        "Calls that were admitted and have not ended."
+    );
+}
+
+fn publish_calls(breaker: &Breaker) {
+    let service = breaker.name();
+    let snapshot = breaker.snapshot();
+    for (outcome, count) in Calls::by_label(&snapshot.calls) {
+        counter!("breakerbox_calls_total", "service" => service, "outcome" => outcome)
+            .absolute(count);
+    }
+    gauge!("breakerbox_in_flight", "service" => service).set(as_f64(snapshot.in_flight));
+}
+
+fn publish_state(breaker: &Breaker) {
+    let service = breaker.name();
+    let now = breaker.state();
+    // The new state first: whoever scrapes in between sees two states, never none.
+    gauge!("breakerbox_state", "service" => service, "state" => now.label()).set(1.0);
+    for other in State::ALL.into_iter().filter(|state| *state != now) {
+        gauge!("breakerbox_state", "service" => service, "state" => other.label()).set(0.0);
+    }
+    gauge!("breakerbox_open_until_timestamp_seconds", "service" => service)
+        .set(open_until(breaker));
+}
+
+fn publish_transitions(breaker: &Breaker) {
+    let service = breaker.name();
+    for (index, (from, to, reason)) in Reason::MOVES.into_iter().enumerate() {
+        counter!(
+            "breakerbox_transitions_total",
+            "service" => service,
+            "from" => from.label(),
+            "to" => to.label(),
+            "reason" => reason,
+        )
+        .absolute(breaker.transitions(index));
+    }
+}
+
+/// Rounded to hundredths, so that reading two clocks one after the other does not
+/// make the value tremble.
+fn open_until(breaker: &Breaker) -> f64 {
+    breaker
+        .open_until()
+        .and_then(|until| until.duration_since(UNIX_EPOCH).ok())
+        .map_or(0.0, |since| (since.as_secs_f64() * 100.0).round() / 100.0)
+}
+
+/// Exact up to 2^53 calls in flight.
+#[allow(clippy::cast_precision_loss)]
+const fn as_f64(count: u64) -> f64 {
+    count as f64
+}

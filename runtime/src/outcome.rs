@@ -1,0 +1,61 @@
+//! What a guarded function may return, and how a rejection becomes its error.
+
+use crate::rejected::Rejected;
+
+/// What a guarded function returns: a `Result`, by whatever name.
+///
+/// Functions that return something else say in the attribute what counts as a
+/// failure and what to return while the circuit is open.
+#[diagnostic::on_unimplemented(
+    message = "a guarded function must return a `Result`, but this one returns `{Self}`",
+    label = "not a `Result`",
+    note = "or say in the attribute what a failure is and what to return instead of a call: \
+            `classify = |out| out.is_none(), fallback = expr`"
+)]
+pub trait Outcome {
+    /// The value of a success.
+    type Ok;
+    /// The error of a failure.
+    type Error;
+
+    /// The error, where there is one.
+    fn error(&self) -> Option<&Self::Error>;
+
+    /// The outcome that fails with `error`.
+    fn from_error(error: Self::Error) -> Self;
+}
+
+impl<T, E> Outcome for Result<T, E> {
+    type Ok = T;
+    type Error = E;
+
+    fn error(&self) -> Option<&E> {
+        self.as_ref().err()
+    }
+
+    fn from_error(error: E) -> Self {
+        Err(error)
+    }
+}
+
+/// An error that a rejection can become: every `E: From<Rejected>`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be made from `breakerbox::Rejected`, so this guarded function has \
+               no error to return while the circuit is open",
+    label = "needs `impl From<breakerbox::Rejected> for {Self}`",
+    note = "with thiserror add a variant: `#[error(transparent)] Rejected(#[from] breakerbox::Rejected)`",
+    note = "or say in the attribute what to return: `map_rejected = |rejected| MyError::Unavailable`, \
+            `fallback = expr`, or `wrap_error` with `breakerbox::Error<{Self}>`"
+)]
+pub trait FromRejected {
+    /// The error that says that the call was not made.
+    fn from_rejected(rejected: Rejected) -> Self;
+}
+
+// Without this, rustc would name `From` alone, and the advice above would be lost.
+#[diagnostic::do_not_recommend]
+impl<E: From<Rejected>> FromRejected for E {
+    fn from_rejected(rejected: Rejected) -> Self {
+        Self::from(rejected)
+    }
+}

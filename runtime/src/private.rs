@@ -1,0 +1,130 @@
+//! What expansions call. Not for people: it changes without notice.
+
+use std::pin::Pin;
+
+use crate::breaker::Acquire;
+use crate::breaker::Breaker;
+use crate::breaker::Permit;
+use crate::breaker::Watch;
+use crate::error::Error;
+use crate::outcome::FromRejected;
+use crate::outcome::Outcome;
+use crate::rejected::Rejected;
+use crate::verdict::IntoVerdict;
+use crate::verdict::Verdict;
+
+pub use crate::site::CallSite;
+pub use crate::site::Declared;
+pub use crate::site::DynamicSite;
+pub use inventory;
+
+/// The usual way in: the circuit is closed.
+#[inline]
+pub fn enter(breaker: &Breaker) -> Option<Permit<'_>> {
+    breaker.enter()
+}
+
+/// The other way in, of an async function.
+#[inline]
+pub const fn wait(breaker: &Breaker) -> Acquire<'_> {
+    breaker.acquire()
+}
+
+/// The other way in, of a function that is not async.
+#[inline]
+pub fn wait_blocking(breaker: &Breaker) -> Result<Permit<'_>, Rejected> {
+    breaker.try_acquire()
+}
+
+/// Polls the body under the permit.
+#[inline]
+pub const fn watch<'p, 'b, F: Future>(permit: &'p mut Permit<'b>, body: F) -> Watch<'p, 'b, F> {
+    crate::breaker::watch(permit, body)
+}
+
+/// Runs the body of a function that is not async under the permit.
+#[inline]
+pub fn run<T>(permit: &mut Permit<'_>, body: impl FnOnce() -> T) -> T {
+    crate::breaker::run(permit, body)
+}
+
+/// The body on the heap: `boxed`.
+#[inline]
+pub fn boxed<'a, F>(body: F) -> Pin<Box<dyn Future<Output = F::Output> + Send + 'a>>
+where
+    F: Future + Send + 'a,
+{
+    Box::pin(body)
+}
+
+/// What a function returns whose call was not made.
+#[cold]
+pub fn rejected<Out>(rejected: Rejected) -> Out
+where
+    Out: Outcome,
+    Out::Error: FromRejected,
+{
+    Out::from_error(Out::Error::from_rejected(rejected))
+}
+
+/// The same with `map_rejected`.
+#[cold]
+pub fn map_rejected<Out: Outcome>(
+    rejected: Rejected,
+    map: impl FnOnce(Rejected) -> Out::Error,
+) -> Out {
+    Out::from_error(map(rejected))
+}
+
+/// The error of an outcome.
+#[inline]
+pub fn error_of<Out: Outcome>(out: &Out) -> Option<&Out::Error> {
+    out.error()
+}
+
+/// Asks a predicate that is given by its path. A function pointer, so that a wrong
+/// signature is shown at the path.
+#[inline]
+pub fn ask<E>(predicate: fn(&E) -> bool, error: &E) -> bool {
+    predicate(error)
+}
+
+/// Asks a predicate that is written as a closure, whose parameter is typed by this.
+#[inline]
+pub fn ask_closure<E>(error: &E, predicate: impl FnOnce(&E) -> bool) -> bool {
+    predicate(error)
+}
+
+/// Asks `classify`.
+#[inline]
+pub fn classify<Out, V: IntoVerdict>(out: &Out, judge: impl FnOnce(&Out) -> V) -> Verdict {
+    judge(out).into_verdict()
+}
+
+/// What a function with `wrap_error` returns.
+#[diagnostic::on_unimplemented(
+    message = "a function with `wrap_error` must return `Result<T, breakerbox::Error<E>>`, but \
+               this one returns `{Self}`",
+    label = "not a `Result` with `breakerbox::Error`"
+)]
+pub trait Wrapped {
+    /// What its body returns.
+    type Plain: Outcome;
+
+    /// Puts the wrapper around.
+    fn wrap(plain: Self::Plain) -> Self;
+}
+
+impl<T, E> Wrapped for Result<T, Error<E>> {
+    type Plain = Result<T, E>;
+
+    fn wrap(plain: Result<T, E>) -> Self {
+        plain.map_err(Error::Inner)
+    }
+}
+
+/// Puts the wrapper around.
+#[inline]
+pub fn wrap<Out: Wrapped>(plain: Out::Plain) -> Out {
+    Out::wrap(plain)
+}

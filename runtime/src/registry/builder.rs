@@ -1,0 +1,216 @@
+//! Setting up a registry.
+
+use std::fmt;
+use std::io;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::Ordering::SeqCst;
+
+use crate::declaration::Conflict;
+use crate::event::Event;
+use crate::name;
+use crate::name::NameError;
+use crate::policy::Policy;
+use crate::policy::PolicyError;
+use crate::registry::INSTALLED;
+use crate::registry::Registry;
+use crate::registry::linked;
+use crate::registry::listeners::Listen;
+use crate::registry::write;
+
+/// Sets up a registry: the global one with [`install`](Self::install), a private
+/// one with [`build`](Self::build).
+///
+/// ```no_run
+/// # fn main() -> Result<(), breakerbox::BuildError> {
+/// breakerbox::Registry::builder()
+///     .strict()
+///     .on_event(|event| println!("{event:?}"))
+///     .install()?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Default)]
+#[must_use = "a builder does nothing until it is built or installed"]
+pub struct RegistryBuilder {
+    declared: Vec<(String, Option<Policy>)>,
+    strict: bool,
+    publishes: bool,
+    max_dynamic: Option<usize>,
+    listeners: Vec<Listen>,
+}
+
+/// A registry that cannot be set up as asked. Nothing was changed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// The global registry was installed before.
+    #[error("the registry is already installed: `install` is for the start of `main`, once")]
+    AlreadyInstalled,
+    /// What was asked for is wrong; all of it is listed.
+    #[error("{}", list(.0))]
+    Problems(Vec<Problem>),
+    /// The thread of a listener could not be started.
+    #[error("the thread of a listener could not be started")]
+    Thread(#[source] io::Error),
+}
+
+/// One thing that is wrong with the set-up of a registry.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Problem {
+    /// No service can have this name.
+    #[error("service {name:?}: {source}")]
+    Name {
+        /// The name.
+        name: String,
+        /// What is wrong with it.
+        source: NameError,
+    },
+    /// No breaker can work with these numbers.
+    #[error("service `{service}`: {source}")]
+    Policy {
+        /// The service.
+        service: String,
+        /// What is wrong with its numbers.
+        source: PolicyError,
+    },
+    /// Two call sites contradict each other, and the registry is strict.
+    #[error(transparent)]
+    Conflict(Conflict),
+}
+
+impl RegistryBuilder {
+    /// Declares a service that no attribute names, such as one whose name is made up
+    /// at run time: it is listed, and has its metrics, before its first call.
+    pub fn declare(mut self, service: impl Into<String>) -> Self {
+        self.declared.push((service.into(), None));
+        self
+    }
+
+    /// Declares a service with its numbers, which come before those of attributes.
+    pub fn declare_with(mut self, service: impl Into<String>, policy: Policy) -> Self {
+        self.declared.push((service.into(), Some(policy)));
+        self
+    }
+
+    /// Makes it an error that two functions declare one service with different
+    /// numbers. Without it, they are reported and the first by file and line wins.
+    pub const fn strict(mut self) -> Self {
+        self.strict = true;
+        self
+    }
+
+    /// Calls `listen` with every [`Event`], on a thread of its own: it may block, and
+    /// it may panic. Events that come while it is 1,024 behind are lost to it.
+    pub fn on_event(mut self, listen: impl Fn(&Event) + Send + 'static) -> Self {
+        self.listeners.push(Box::new(listen));
+        self
+    }
+
+    /// How many services may be named at run time (`service = expression`); all
+    /// names beyond share one breaker. Default 1,000.
+    pub const fn max_dynamic_services(mut self, services: usize) -> Self {
+        self.max_dynamic = Some(services);
+        self
+    }
+
+    /// Lets a private registry publish its metrics in the background, too. The
+    /// global one always does.
+    pub const fn publishes_metrics(mut self) -> Self {
+        self.publishes = true;
+        self
+    }
+
+    /// Builds a private registry, for a test.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError`] where something that was asked for is wrong.
+    pub fn build(self) -> Result<Registry, BuildError> {
+        self.check()?;
+        let registry = Registry::new(false);
+        self.apply(&registry)?;
+        registry.start();
+        Ok(registry)
+    }
+
+    /// Sets up the global registry. It may come before or after the first guarded
+    /// call: breakers that exist keep their state and their counts.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError`] where something that was asked for is wrong, or where it was
+    /// installed before. Nothing is changed then.
+    pub fn install(self) -> Result<Registry, BuildError> {
+        self.check()?;
+        if INSTALLED.swap(true, SeqCst) {
+            return Err(BuildError::AlreadyInstalled);
+        }
+        let registry = Registry::global_unstarted().clone();
+        self.apply(&registry)?;
+        registry.start();
+        Ok(registry)
+    }
+
+    fn check(&self) -> Result<(), BuildError> {
+        let mut problems = Vec::new();
+        for (service, policy) in &self.declared {
+            if let Err(source) = name::check(service) {
+                problems.push(Problem::Name {
+                    name: service.clone(),
+                    source,
+                });
+            }
+            if let Some(Err(source)) = policy.as_ref().map(Policy::check) {
+                problems.push(Problem::Policy {
+                    service: service.clone(),
+                    source,
+                });
+            }
+        }
+        if self.strict {
+            problems.extend(linked::conflicts().into_iter().map(Problem::Conflict));
+        }
+        if problems.is_empty() {
+            Ok(())
+        } else {
+            Err(BuildError::Problems(problems))
+        }
+    }
+
+    fn apply(self, registry: &Registry) -> Result<(), BuildError> {
+        let inner = &registry.inner;
+        for listen in self.listeners {
+            inner.listeners.add(listen).map_err(BuildError::Thread)?;
+        }
+        if let Some(services) = self.max_dynamic {
+            inner.max_dynamic.store(services, Relaxed);
+        }
+        if self.publishes {
+            inner.publishes.store(true, Relaxed);
+        }
+        for (service, policy) in self.declared {
+            // A breaker that a call made earlier keeps its state.
+            if let (Some(policy), Some(entry)) = (policy, inner.get(&service)) {
+                entry.breaker.set_policy(policy);
+            }
+            write(&inner.declared).insert(service, policy);
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for RegistryBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RegistryBuilder")
+            .field("declared", &self.declared)
+            .field("strict", &self.strict)
+            .field("listeners", &self.listeners.len())
+            .finish_non_exhaustive()
+    }
+}
+
+fn list(problems: &[Problem]) -> String {
+    let lines: Vec<_> = problems.iter().map(ToString::to_string).collect();
+    lines.join("\n")
+}

@@ -1,0 +1,40 @@
+//! What the linker knows: every call site of the binary, by service.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use crate::declaration::Conflict;
+use crate::registry::Numbers;
+use crate::site::CallSite;
+use crate::site::call_sites;
+
+/// The call sites of each service, by file and line: the first one's numbers are
+/// in force.
+static LINKED: LazyLock<BTreeMap<&'static str, Vec<&'static CallSite>>> = LazyLock::new(|| {
+    let mut linked: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    for site in call_sites() {
+        linked.entry(site.service()).or_default().push(site);
+    }
+    linked
+});
+
+pub(super) fn services() -> impl Iterator<Item = &'static str> {
+    LINKED.keys().copied()
+}
+
+/// The numbers in force for a service that some function is annotated with.
+pub(super) fn numbers(service: &str) -> Option<Numbers> {
+    let first = LINKED.get(service)?.first()?;
+    Some(Numbers::of_site(&first.declaration))
+}
+
+/// Each call site whose numbers differ from those in force.
+pub(super) fn conflicts() -> Vec<Conflict> {
+    let conflicts = LINKED.iter().flat_map(|(service, sites)| {
+        sites.iter().skip(1).filter_map(|site| {
+            let first = sites[0];
+            Conflict::between(service, &first.declaration, &site.declaration)
+        })
+    });
+    conflicts.collect()
+}

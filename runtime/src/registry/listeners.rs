@@ -1,0 +1,95 @@
+//! Listeners, each on a thread of its own: one that panics or blocks harms nobody.
+
+use std::fmt;
+use std::io;
+use std::panic;
+use std::panic::AssertUnwindSafe;
+use std::sync::Mutex;
+use std::sync::PoisonError;
+use std::sync::mpsc;
+use std::sync::mpsc::Receiver;
+use std::sync::mpsc::RecvTimeoutError;
+use std::sync::mpsc::SyncSender;
+use std::thread;
+use std::time::Duration;
+use std::time::Instant;
+
+use crate::event::Event;
+
+/// What a listener may be behind; events beyond are lost to it. A gap in the
+/// generations tells.
+const QUEUE: usize = 1_024;
+
+/// How long closing waits for the last events to be heard.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+pub(super) type Listen = Box<dyn Fn(&Event) + Send>;
+
+#[derive(Default)]
+pub(super) struct Listeners {
+    all: Mutex<Vec<Listener>>,
+}
+
+struct Listener {
+    queue: SyncSender<Event>,
+    /// Hangs up when the listener's thread has ended.
+    ended: Receiver<()>,
+}
+
+impl Listeners {
+    /// Starts the thread of one more listener.
+    pub(super) fn add(&self, listen: Listen) -> io::Result<()> {
+        let (queue, events) = mpsc::sync_channel::<Event>(QUEUE);
+        let (running, ended) = mpsc::channel::<()>();
+        thread::Builder::new()
+            .name("breakerbox-listener".to_owned())
+            .spawn(move || {
+                let _running = running;
+                for event in events {
+                    // Its panic has been reported by the panic hook; the next event
+                    // finds it as if nothing had happened.
+                    let _ = panic::catch_unwind(AssertUnwindSafe(|| listen(&event)));
+                }
+            })?;
+        self.lock().push(Listener { queue, ended });
+        Ok(())
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.lock().is_empty()
+    }
+
+    /// Never waits: a listener with a full queue does not hear this one.
+    pub(super) fn tell(&self, event: &Event) {
+        for listener in self.lock().iter() {
+            let _ = listener.queue.try_send(event.clone());
+        }
+    }
+
+    /// Says goodbye, and waits a moment until all has been heard.
+    pub(super) fn close(&self) {
+        let all = std::mem::take(&mut *self.lock());
+        let deadline = Instant::now() + PATIENCE;
+        for Listener { queue, ended } in all {
+            drop(queue);
+            let left = deadline.saturating_duration_since(Instant::now());
+            match ended.recv_timeout(left) {
+                Ok(()) | Err(RecvTimeoutError::Disconnected) => {}
+                // It blocks; the others have had the same chance.
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+        }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Listener>> {
+        self.all.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Listeners {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Listeners")
+            .field("number", &self.lock().len())
+            .finish()
+    }
+}

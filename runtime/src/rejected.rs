@@ -1,0 +1,267 @@
+//! The answer to a call that was not made.
+
+use std::error::Error;
+use std::fmt;
+use std::io;
+use std::time::Duration;
+
+use crate::reason::Reason;
+
+/// The call was not made: nothing of it left this process.
+///
+/// So another provider may be tried at once, also where money moves. It is small
+/// and `Copy`, and making one allocates nothing.
+///
+/// An error type that can hold one needs one variant:
+///
+/// ```
+/// #[derive(Debug, thiserror::Error)]
+/// enum PaymentError {
+///     #[error(transparent)]
+///     Unavailable(#[from] breakerbox::Rejected),
+///     #[error("card declined")]
+///     Declined,
+/// }
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Rejected {
+    cause: NotSent,
+}
+
+/// Why a call was not made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum RejectedKind {
+    /// The circuit is open.
+    Open,
+    /// The circuit is half-open and its probes are out.
+    ProbesBusy,
+}
+
+/// What a [`Rejected`] holds, and also its `source`. A wrapper that shows itself as
+/// transparent hides the error it wraps, but it cannot hide that error's source:
+/// this is how [`Rejected::find`] sees through it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct NotSent {
+    service: &'static str,
+    kind: RejectedKind,
+    reason: Option<Reason>,
+    retry_after: Option<Duration>,
+}
+
+impl Rejected {
+    pub(crate) const fn open(service: &'static str, reason: Reason, left: Duration) -> Self {
+        Self {
+            cause: NotSent {
+                service,
+                kind: RejectedKind::Open,
+                reason: Some(reason),
+                retry_after: Some(left),
+            },
+        }
+    }
+
+    pub(crate) const fn probes_busy(service: &'static str, reason: Reason) -> Self {
+        Self {
+            cause: NotSent {
+                service,
+                kind: RejectedKind::ProbesBusy,
+                reason: Some(reason),
+                retry_after: None,
+            },
+        }
+    }
+
+    /// The service that was not called.
+    #[must_use]
+    pub const fn service(&self) -> &'static str {
+        self.cause.service
+    }
+
+    /// Why the call was not made.
+    #[must_use]
+    pub const fn kind(&self) -> RejectedKind {
+        self.cause.kind
+    }
+
+    /// How long it took, at the time of the rejection, until a call would be
+    /// admitted: exact for an open circuit, and `None` where nobody can know.
+    #[must_use]
+    pub const fn retry_after(&self) -> Option<Duration> {
+        self.cause.retry_after
+    }
+
+    /// The rule that opened the circuit, with the numbers it decided on.
+    #[must_use]
+    pub const fn reason(&self) -> Option<Reason> {
+        self.cause.reason
+    }
+
+    /// Finds a rejection in `error` or anywhere in the chain of its sources, also
+    /// where a wrapper hides it: `#[error(transparent)]`, `io::Error`, `anyhow`.
+    ///
+    /// ```
+    /// use breakerbox::Rejected;
+    ///
+    /// fn is_rejection(error: &anyhow::Error) -> bool {
+    ///     Rejected::find(error.as_ref()).is_some()
+    /// }
+    /// ```
+    #[must_use]
+    pub fn find(error: &(dyn Error + 'static)) -> Option<Self> {
+        let mut next = Some(error);
+        while let Some(error) = next {
+            if let Some(rejected) = error.downcast_ref::<Self>() {
+                return Some(*rejected);
+            }
+            if let Some(&cause) = error.downcast_ref::<NotSent>() {
+                return Some(Self { cause });
+            }
+            next = error.source();
+        }
+        None
+    }
+
+    /// Whether a rejection is behind `error`: an open circuit deeper down, not an
+    /// answer of the service called.
+    ///
+    /// Made for `ignores`, so that open circuits do not cascade:
+    ///
+    /// ```
+    /// # use breakerbox::{circuit_breaker, Rejected};
+    /// # #[derive(Debug, thiserror::Error)]
+    /// # #[error(transparent)]
+    /// # struct OrderError(#[from] Rejected);
+    /// #[circuit_breaker(service = "orders", ignores = Rejected::is_cause_of)]
+    /// async fn place_order() -> Result<(), OrderError> {
+    ///     // calls other guarded functions
+    /// #   Ok(())
+    /// }
+    /// ```
+    #[must_use]
+    pub fn is_cause_of<E: Error + 'static>(error: &E) -> bool {
+        Self::find(error).is_some()
+    }
+}
+
+impl fmt::Display for Rejected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let NotSent {
+            service,
+            kind,
+            reason,
+            retry_after,
+        } = self.cause;
+        match kind {
+            RejectedKind::Open => write!(f, "circuit `{service}` is open")?,
+            RejectedKind::ProbesBusy => write!(
+                f,
+                "circuit `{service}` is half-open and its probes are still out"
+            )?,
+        }
+        if let (RejectedKind::Open, Some(reason)) = (kind, reason) {
+            write!(f, " after {reason}")?;
+        }
+        match retry_after {
+            Some(left) => write!(f, ", retry in {left:.1?}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Debug for Rejected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Rejected")
+            .field("service", &self.cause.service)
+            .field("kind", &self.cause.kind)
+            .field("reason", &self.cause.reason)
+            .field("retry_after", &self.cause.retry_after)
+            .finish()
+    }
+}
+
+impl Error for Rejected {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(&self.cause)
+    }
+}
+
+impl fmt::Display for NotSent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("nothing of this call was sent")
+    }
+}
+
+impl fmt::Debug for NotSent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("NotSent")
+    }
+}
+
+impl Error for NotSent {}
+
+/// The kind is [`io::ErrorKind::Other`]: no kind of I/O error says that nothing was
+/// tried, and some of the others make callers try again at once.
+impl From<Rejected> for io::Error {
+    fn from(rejected: Rejected) -> Self {
+        Self::other(rejected)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const REJECTED: Rejected = Rejected::open(
+        "stripe",
+        Reason::Threshold {
+            failures: 5,
+            threshold: 5,
+        },
+        Duration::from_millis(59_800),
+    );
+
+    #[derive(Debug, thiserror::Error)]
+    enum Wrapper {
+        #[error(transparent)]
+        Transparent(#[from] Rejected),
+        #[error("while paying")]
+        Source(#[source] Rejected),
+    }
+
+    #[test]
+    fn a_rejection_tells_a_person_what_to_do() {
+        assert_eq!(
+            REJECTED.to_string(),
+            "circuit `stripe` is open after 5 failures in a row (threshold 5), retry in 59.8s"
+        );
+        assert_eq!(
+            Rejected::probes_busy("stripe", Reason::ProbeFailed).to_string(),
+            "circuit `stripe` is half-open and its probes are still out"
+        );
+    }
+
+    /// B083
+    #[test]
+    fn a_rejection_is_found_behind_every_wrapper() {
+        assert_eq!(Rejected::find(&REJECTED), Some(REJECTED));
+        assert_eq!(
+            Rejected::find(&Wrapper::Transparent(REJECTED)),
+            Some(REJECTED)
+        );
+        assert_eq!(Rejected::find(&Wrapper::Source(REJECTED)), Some(REJECTED));
+        assert_eq!(Rejected::find(&io::Error::from(REJECTED)), Some(REJECTED));
+        let twice = io::Error::other(Wrapper::Transparent(REJECTED));
+        assert_eq!(Rejected::find(&twice), Some(REJECTED));
+        let boxed: Box<dyn Error + Send + Sync> = REJECTED.into();
+        assert_eq!(Rejected::find(&*boxed), Some(REJECTED));
+        let anyhow = anyhow::Error::from(Wrapper::Transparent(REJECTED)).context("paying");
+        assert_eq!(Rejected::find(anyhow.as_ref()), Some(REJECTED));
+        assert_eq!(Rejected::find(&io::Error::other("no")), None);
+    }
+
+    #[test]
+    fn a_rejection_is_small_enough_to_copy() {
+        assert!(size_of::<Rejected>() <= 56);
+    }
+}

@@ -1,0 +1,43 @@
+//! The states of a circuit, by name.
+
+use std::fmt;
+
+/// Where a circuit stands.
+///
+/// Reading a state never changes it: an open circuit whose cooldown has passed
+/// reads [`Open`](Self::Open) until the next call comes and becomes its probe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum State {
+    /// Calls pass, and their failures are counted.
+    Closed,
+    /// Calls are rejected until the cooldown has passed.
+    Open,
+    /// A few calls, the probes, find out whether the service is back.
+    HalfOpen,
+}
+
+impl State {
+    /// Every state, in the order in which they are published.
+    pub const ALL: [Self; 3] = [Self::Closed, Self::Open, Self::HalfOpen];
+
+    /// The state as metrics label it: `closed`, `open` or `half_open`.
+    #[must_use]
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::Closed => "closed",
+            Self::Open => "open",
+            Self::HalfOpen => "half_open",
+        }
+    }
+}
+
+impl fmt::Display for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Closed => "closed",
+            Self::Open => "open",
+            Self::HalfOpen => "half-open",
+        })
+    }
+}
