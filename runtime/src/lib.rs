@@ -138,3 +138,8 @@ pub use site::call_sites;
 pub use state::State;
 pub use verdict::IntoVerdict;
 pub use verdict::Verdict;
+
+/// The examples of the README are tests, too.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+mod readme {}

@@ -119,11 +119,17 @@ impl Breaker {
         }
         self.cells.add(Tally::Admitted);
         let stamp = if self.gate.times_calls() {
-            Stamp::at(self.host.clock.now())
+            self.stamp()
         } else {
             Stamp::UNTIMED
         };
         Some(Permit::new(self, seen, stamp))
+    }
+
+    /// Kept out of line: most breakers never read the clock on entry.
+    #[cold]
+    fn stamp(&self) -> Stamp {
+        Stamp::at(self.host.clock.now())
     }
 
     #[cold]

@@ -1,0 +1,461 @@
+//! Facts of the item under the attribute; only a function with a body can be guarded.
+
+use proc_macro2::Delimiter;
+use proc_macro2::Group;
+use proc_macro2::Span;
+use proc_macro2::TokenStream;
+use proc_macro2::TokenTree;
+use quote::ToTokens;
+use syn::Attribute;
+use syn::Ident;
+use syn::Signature;
+use syn::Token;
+use syn::Visibility;
+use syn::ext::IdentExt;
+use syn::parse::ParseStream;
+use syn::parse::Parser;
+
+use crate::bindings;
+use crate::bindings::Binding;
+use crate::errors::Errors;
+use crate::returns;
+use crate::returns::Delivery;
+use crate::returns::Output;
+use crate::tail::AsyncTail;
+
+/// A function, apart from its body, which stays a heap of tokens: an error in it
+/// is for the compiler to report.
+pub(crate) struct Function {
+    /// Everything before the signature.
+    pub(crate) head: TokenStream,
+    /// The signature as it is given back.
+    pub(crate) sig: Signature,
+    pub(crate) bindings: Vec<Binding>,
+    pub(crate) output: Output,
+    pub(crate) shape: Shape,
+    /// `#![..]` at the top of the body.
+    pub(crate) inner_attrs: TokenStream,
+    /// The braces without the inner attributes.
+    pub(crate) body: Group,
+}
+
+/// How the body is run.
+pub(crate) enum Shape {
+    /// `async fn`
+    Async,
+    /// A function that returns its output.
+    Sync,
+    /// A function that returns a future, made by its body when it is called.
+    Future { boxed: bool },
+    /// A function whose body ends with an async block, guarded inside it.
+    Tail(AsyncTail),
+}
+
+/// The item under the attribute, taken apart, with what must change before it is given back.
+pub(crate) struct Item {
+    pub(crate) function: Option<Function>,
+    /// The item as it was written, without further attributes of ours.
+    pub(crate) original: TokenStream,
+}
+
+impl Item {
+    pub(crate) fn read(tokens: TokenStream, errors: &mut Errors) -> Self {
+        let tokens = without_group(tokens);
+        let parser = |input: ParseStream<'_>| Ok(read(input, errors));
+        match parser.parse2(tokens.clone()) {
+            Ok(Some((function, original))) => Self { function, original },
+            Ok(None) | Err(_) => Self {
+                function: None,
+                original: tokens,
+            },
+        }
+    }
+}
+
+fn read(input: ParseStream<'_>, errors: &mut Errors) -> Option<(Option<Function>, TokenStream)> {
+    let mut attrs = input.call(Attribute::parse_outer).ok()?;
+    let others = attrs.len();
+    attrs.retain(|attr| match twin(attr) {
+        Some(span) => {
+            errors.at(
+                span,
+                "two circuit breakers on one function: put one of them on a function that it calls",
+            );
+            false
+        }
+        None => true,
+    });
+    let sibling = attrs.len() < others;
+
+    let rest: TokenStream = input.fork().parse().ok()?;
+    let mut original: TokenStream = attrs.iter().map(ToTokens::to_token_stream).collect();
+    original.extend(rest);
+
+    let function = input.parse::<Visibility>().ok().and_then(|vis| {
+        let default = input.call(default_keyword).ok()?;
+        let mut head: TokenStream = attrs.iter().map(ToTokens::to_token_stream).collect();
+        vis.to_tokens(&mut head);
+        default.to_tokens(&mut head);
+        read_function(head, input, errors)
+    });
+    Some((function.filter(|_| !sibling), original))
+}
+
+fn read_function(
+    head: TokenStream,
+    input: ParseStream<'_>,
+    errors: &mut Errors,
+) -> Option<Function> {
+    let start = input.span();
+    let Ok(sig) = input.fork().parse::<Signature>() else {
+        errors.at(start, not_a_function(input));
+        // Nothing else is said about it.
+        let _: TokenStream = input.parse().ok()?;
+        return None;
+    };
+    let _: Signature = input.parse().ok()?;
+
+    if let Some(constness) = sig.constness {
+        errors.at(
+            constness.span,
+            "a `const fn` cannot be guarded, since it may run while compiling: remove `const`",
+        );
+    }
+    let rest: TokenStream = input.parse().ok()?;
+    let Some(body) = body(rest) else {
+        errors.at(
+            sig.ident.span(),
+            format!("`{}` has no body to guard here: put the attribute on the functions that implement it", sig.ident),
+        );
+        return None;
+    };
+    if sig.constness.is_some() {
+        return None;
+    }
+    Some(Function::new(head, sig, body))
+}
+
+impl Function {
+    fn new(head: TokenStream, mut sig: Signature, body: Group) -> Self {
+        let (inner_attrs, body) = split_inner_attrs(&body);
+        let name = sig.ident.span();
+        let (shape, output) = if sig.asyncness.is_some() {
+            (Shape::Async, Output::of(&sig.output, name))
+        } else {
+            let (delivery, output) = returns::delivery(&sig.output, name);
+            let shape = match delivery {
+                Delivery::Direct => Shape::Sync,
+                Delivery::ImplFuture => {
+                    AsyncTail::plain(&body).map_or(Shape::Future { boxed: false }, Shape::Tail)
+                }
+                Delivery::BoxedFuture => {
+                    AsyncTail::boxed(&body).map_or(Shape::Future { boxed: true }, Shape::Tail)
+                }
+            };
+            (shape, output)
+        };
+        // The statements before a boxed tail use the arguments where they are.
+        let bindings = match shape {
+            Shape::Tail(_) => Vec::new(),
+            _ => bindings::take(&mut sig),
+        };
+        Self {
+            head,
+            sig,
+            bindings,
+            output,
+            shape,
+            inner_attrs,
+            body,
+        }
+    }
+
+    /// Whether `#[async_trait]` has rewritten the function; it names its lifetime after itself.
+    pub(crate) fn is_from_async_trait(&self) -> bool {
+        self.sig
+            .generics
+            .lifetimes()
+            .any(|param| param.lifetime.ident == "async_trait")
+    }
+
+    /// The function's name as people say it.
+    pub(crate) fn name(&self) -> Ident {
+        self.sig.ident.unraw()
+    }
+}
+
+/// Where another attribute of this kind stands.
+fn twin(attr: &Attribute) -> Option<Span> {
+    let name = &attr.path().segments.last()?.ident;
+    (name == "circuit_breaker").then(|| name.span())
+}
+
+fn default_keyword(input: ParseStream<'_>) -> syn::Result<Option<Token![default]>> {
+    // A lone `default` could be a macro or anything else.
+    let keyword =
+        input.peek(Token![default]) && !input.peek2(Token![!]) && !input.peek2(Token![::]);
+    if keyword {
+        input.parse().map(Some)
+    } else {
+        Ok(None)
+    }
+}
+
+/// The braces a function ends with; nothing may follow them.
+fn body(rest: TokenStream) -> Option<Group> {
+    let mut rest = without_group(rest).into_iter();
+    match (rest.next(), rest.next()) {
+        (Some(TokenTree::Group(body)), None) if body.delimiter() == Delimiter::Brace => Some(body),
+        _ => None,
+    }
+}
+
+/// What an invisible group of `macro_rules!` holds, where it is all there is.
+fn without_group(tokens: TokenStream) -> TokenStream {
+    let mut iter = tokens.clone().into_iter();
+    match (iter.next(), iter.next()) {
+        (Some(TokenTree::Group(group)), None) if group.delimiter() == Delimiter::None => {
+            without_group(group.stream())
+        }
+        _ => tokens,
+    }
+}
+
+/// `#![..]` may stand at the top of a function's body and nowhere deeper.
+fn split_inner_attrs(body: &Group) -> (TokenStream, Group) {
+    let tokens: Vec<TokenTree> = body.stream().into_iter().collect();
+    let is = |token: &TokenTree, punct| matches!(token, TokenTree::Punct(found) if found.as_char() == punct);
+    let mut split = 0;
+    while let [pound, bang, TokenTree::Group(attr), ..] = &tokens[split..]
+        && is(pound, '#')
+        && is(bang, '!')
+        && attr.delimiter() == Delimiter::Bracket
+    {
+        split += 3;
+    }
+    if split == 0 {
+        return (TokenStream::new(), body.clone());
+    }
+    let (attrs, rest) = tokens.split_at(split);
+    let mut group = Group::new(Delimiter::Brace, rest.iter().cloned().collect());
+    group.set_span(body.span());
+    (attrs.iter().cloned().collect(), group)
+}
+
+fn not_a_function(input: ParseStream<'_>) -> String {
+    let next: Option<TokenTree> = input.fork().parse().ok();
+    let (what, advice) = match next.map(|token| token.to_string()).as_deref() {
+        Some("struct") => ("a struct", "the methods that make the calls"),
+        Some("enum") => ("an enum", "the methods that make the calls"),
+        Some("union") => ("a union", "the functions that make the calls"),
+        Some("type") => ("a type alias", "the functions that make the calls"),
+        Some("impl") => ("an `impl` block", "each method that makes a call"),
+        Some("trait") => ("a trait", "the methods that implement it"),
+        Some("mod") => ("a module", "the functions in it"),
+        Some("use") => ("an import", "the function where it is written"),
+        Some("static") => ("a static", "a function"),
+        Some("const") => ("a constant", "a function"),
+        Some("extern") => ("a foreign item", "a function of yours that calls it"),
+        Some("macro_rules" | "macro") => ("a macro", "the function that it makes"),
+        Some("let") => ("a `let` statement", "a function"),
+        Some("unsafe") if input.peek2(Token![extern]) => ("a foreign item", "a function of yours that calls it"),
+        Some("unsafe") if input.peek2(Token![impl]) => ("an `impl` block", "each method that makes a call"),
+        Some("unsafe") if input.peek2(Token![trait]) => ("a trait", "the methods that implement it"),
+        _ if input.peek2(Token![!]) || input.peek2(Token![::]) => ("a macro call", "the function that it makes"),
+        _ => return "`#[circuit_breaker]` guards a function: put it on the function that makes the call".into(),
+    };
+    format!("`#[circuit_breaker]` guards a function, and this is {what}: put it on {advice}")
+}
+
+#[cfg(test)]
+mod tests {
+    use quote::quote;
+
+    use super::*;
+
+    fn read(tokens: TokenStream) -> (Item, Vec<String>) {
+        let mut errors = Errors::default();
+        let item = Item::read(tokens, &mut errors);
+        (item, errors.messages())
+    }
+
+    #[test]
+    fn a_function_is_taken_apart_and_its_body_is_not() {
+        let (item, errors) = read(quote!(
+            #[doc = "x"] #[inline]
+            pub(crate) async unsafe fn r#match<T>(mut a: T) -> Result<T, E> where T: Copy { this is @ not rust }
+        ));
+        assert!(errors.is_empty());
+        let function = item.function.unwrap();
+        assert_eq!(
+            function.head.to_string(),
+            quote!(#[doc = "x"] #[inline] pub(crate)).to_string()
+        );
+        assert_eq!(function.name(), "match");
+        assert_eq!(
+            function.body.to_string(),
+            quote!({ this is @ not rust }).to_string()
+        );
+        assert!(matches!(function.shape, Shape::Async));
+    }
+
+    #[test]
+    fn inner_attributes_are_kept_apart_from_the_body() {
+        let (item, _) = read(quote!(
+            fn f() -> R {
+                #![allow(a)]
+                #![expect(b)]
+                #[allow(c)]
+                d
+            }
+        ));
+        let function = item.function.unwrap();
+        assert_eq!(
+            function.inner_attrs.to_string(),
+            quote!(#![allow(a)] #![expect(b)]).to_string()
+        );
+        assert_eq!(
+            function.body.to_string(),
+            quote!({
+                #[allow(c)]
+                d
+            })
+            .to_string()
+        );
+    }
+
+    #[test]
+    fn what_is_no_function_with_a_body_is_named_and_comes_back_unchanged() {
+        for (tokens, expected) in [
+            (
+                quote!(
+                    pub struct S;
+                ),
+                "and this is a struct: put it on the methods that make the calls",
+            ),
+            (
+                quote!(
+                    enum E {}
+                ),
+                "and this is an enum: put it on the methods that make the calls",
+            ),
+            (
+                quote!(impl S { fn f() {} }),
+                "and this is an `impl` block: put it on each method that makes a call",
+            ),
+            (
+                quote!(unsafe impl S {}),
+                "and this is an `impl` block: put it on each method that makes a call",
+            ),
+            (
+                quote!(
+                    pub trait T {}
+                ),
+                "and this is a trait: put it on the methods that implement it",
+            ),
+            (
+                quote!(
+                    mod m {}
+                ),
+                "and this is a module: put it on the functions in it",
+            ),
+            (
+                quote!(
+                    const C: fn() = || ();
+                ),
+                "and this is a constant: put it on a function",
+            ),
+            (
+                quote!(
+                    static S: u8 = 1;
+                ),
+                "and this is a static: put it on a function",
+            ),
+            (
+                quote!(
+                    extern "C" {
+                        fn f();
+                    }
+                ),
+                "and this is a foreign item: put it on a function of yours that calls it",
+            ),
+            (
+                quote!(
+                    use a::b;
+                ),
+                "and this is an import: put it on the function where it is written",
+            ),
+            (
+                quote!(make! {}),
+                "and this is a macro call: put it on the function that it makes",
+            ),
+            (
+                quote!(let f = || 1;),
+                "and this is a `let` statement: put it on a function",
+            ),
+            (
+                quote!(
+                    macro_rules! m {
+                        () => {};
+                    }
+                ),
+                "and this is a macro: put it on the function that it makes",
+            ),
+        ] {
+            let (item, errors) = read(tokens.clone());
+            assert!(item.function.is_none());
+            assert_eq!(item.original.to_string(), tokens.to_string());
+            assert_eq!(
+                errors,
+                [format!(
+                    "`#[circuit_breaker]` guards a function, {expected}"
+                )]
+            );
+        }
+    }
+
+    #[test]
+    fn a_method_without_a_body_is_sent_to_its_implementations() {
+        let (item, errors) = read(quote!(
+            async fn f(&self) -> R;
+        ));
+        assert!(item.function.is_none());
+        assert_eq!(
+            errors,
+            ["`f` has no body to guard here: put the attribute on the functions that implement it"]
+        );
+    }
+
+    #[test]
+    fn a_const_fn_is_told_to_stop_being_one() {
+        let (item, errors) = read(quote!(
+            pub const fn f() -> R {
+                r
+            }
+        ));
+        assert!(item.function.is_none());
+        assert_eq!(
+            errors,
+            ["a `const fn` cannot be guarded, since it may run while compiling: remove `const`"]
+        );
+    }
+
+    #[test]
+    fn a_second_breaker_is_refused_and_left_out_of_what_comes_back() {
+        let (item, errors) = read(quote!(
+            #[a]
+            #[breakerbox::circuit_breaker(service = "x")]
+            fn f() {}
+        ));
+        assert!(item.function.is_none());
+        assert_eq!(
+            item.original.to_string(),
+            quote!(
+                #[a]
+                fn f() {}
+            )
+            .to_string()
+        );
+        assert_eq!(errors.len(), 1);
+    }
+}

@@ -1,0 +1,139 @@
+//! Writes how a call finds its breaker, and the numbers it was declared with.
+
+use std::time::Duration;
+
+use proc_macro2::Ident;
+use proc_macro2::Literal;
+use proc_macro2::Span;
+use proc_macro2::TokenStream;
+use quote::ToTokens;
+use quote::quote_spanned;
+use syn::spanned::Spanned;
+
+use crate::model::CancelRule;
+use crate::model::Declaration;
+use crate::model::Setting;
+use crate::model::SettingValue;
+use crate::model::Site;
+use crate::respan;
+use crate::value::Value;
+
+/// `let breaker = ..;`
+pub(crate) fn breaker(site: &Site, krate: &TokenStream, breaker: &Ident) -> TokenStream {
+    let span = Span::call_site();
+    match site {
+        Site::Handle(handle) => quote_spanned!(span=> let #breaker: &#krate::Breaker = #handle;),
+        Site::Static(declaration) => {
+            let service = &declaration.service;
+            let site = call_site(
+                declaration,
+                krate,
+                "CallSite",
+                Some(service.to_token_stream()),
+            );
+            quote_spanned! {span=>
+                let #breaker: &'static #krate::Breaker = {
+                    #site
+                    #krate::__private::inventory::submit! { #krate::__private::Declared(&__SITE) }
+                    #krate::__private::CallSite::breaker(&__SITE)
+                };
+            }
+        }
+        // The name is worked out where the static is out of its sight.
+        Site::Dynamic(declaration) => {
+            let service = &declaration.service;
+            let name = Ident::new("__service", Span::mixed_site());
+            let site = call_site(declaration, krate, "DynamicSite", None);
+            let at_name = respan::generated(service.span());
+            let service =
+                quote_spanned!(at_name=> ::core::convert::AsRef::<str>::as_ref(&#service));
+            quote_spanned! {span=>
+                let #breaker: &'static #krate::Breaker = match #service {
+                    #name => {
+                        #site
+                        #krate::__private::DynamicSite::breaker(&__SITE, #name)
+                    }
+                };
+            }
+        }
+    }
+}
+
+/// `static __SITE: .. = ..;`
+fn call_site(
+    declaration: &Declaration,
+    krate: &TokenStream,
+    ty: &str,
+    service: Option<TokenStream>,
+) -> TokenStream {
+    let span = Span::call_site();
+    let ty = Ident::new(ty, span);
+    let operation = &declaration.operation;
+    let service = service.map(|service| quote_spanned!(span=> #service,));
+    let policy = policy(&declaration.policy, krate);
+    let ty = quote_spanned!(span=> #krate::__private::#ty);
+    // What the compiler finds wrong with the numbers belongs at a number that only it can judge.
+    let judged = declaration
+        .policy
+        .iter()
+        .find_map(Setting::code_span)
+        .map_or(span, respan::generated);
+    let place = quote_spanned!(span=> ::core::module_path!(), ::core::file!(), ::core::line!());
+    let new = respan::moved(quote_spanned!(span=> #ty::new), judged);
+    let arguments = quote_spanned!(span=> #service #operation, #policy, #place);
+    let call = quote_spanned!(judged=> #new(#arguments));
+    quote_spanned!(span=> static __SITE: #ty = #call;)
+}
+
+fn policy(settings: &[Setting], krate: &TokenStream) -> TokenStream {
+    let span = Span::call_site();
+    let setters = settings.iter().map(|Setting { setter, value }| {
+        let setter = Ident::new(&setter.to_string(), respan::generated(setter.span()));
+        let value = match value {
+            SettingValue::Number(number, at) => {
+                let mut literal = Literal::u32_suffixed(*number);
+                literal.set_span(respan::generated(*at));
+                literal.to_token_stream()
+            }
+            SettingValue::Duration(duration, at) => self::duration(*duration, *at),
+            SettingValue::Code(code) => code.to_token_stream(),
+            SettingValue::OnCancel(rule) => on_cancel(rule, krate),
+        };
+        quote_spanned!(span=> .#setter(#value))
+    });
+    quote_spanned!(span=> #krate::Policy::new() #(#setters)*)
+}
+
+fn on_cancel(rule: &CancelRule, krate: &TokenStream) -> TokenStream {
+    let span = Span::call_site();
+    match rule {
+        CancelRule::Ignore => quote_spanned!(span=> #krate::OnCancel::Ignore),
+        CancelRule::Failure => quote_spanned!(span=> #krate::OnCancel::Failure),
+        CancelRule::After(after) => {
+            let after = match after {
+                Value::Known(duration, at) => self::duration(*duration, *at),
+                Value::Code(code) => code.to_token_stream(),
+            };
+            quote_spanned!(span=> #krate::OnCancel::After(#after))
+        }
+    }
+}
+
+fn duration(duration: Duration, at: Span) -> TokenStream {
+    let secs = duration.as_secs();
+    let nanos = duration.subsec_nanos();
+    quote_spanned!(respan::generated(at)=> ::core::time::Duration::new(#secs, #nanos))
+}
+
+impl Setting {
+    /// Where a value stands that is not known before the compiler has judged it.
+    fn code_span(&self) -> Option<Span> {
+        match &self.value {
+            SettingValue::Code(code)
+            | SettingValue::OnCancel(CancelRule::After(Value::Code(code))) => Some(code.span()),
+            SettingValue::Number(..) | SettingValue::Duration(..) | SettingValue::OnCancel(_) => {
+                None
+            }
+        }
+    }
+}
