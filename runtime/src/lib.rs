@@ -94,9 +94,8 @@ mod verdict;
 mod word;
 
 #[doc(hidden)]
-pub mod private;
-#[doc(hidden)]
-pub use private as __private;
+#[path = "private.rs"]
+pub mod __private;
 
 #[cfg(feature = "macros")]
 pub use breakerbox_macros::circuit_breaker;
@@ -107,7 +106,6 @@ pub use breaker::Call;
 pub use breaker::Calls;
 pub use breaker::Permit;
 pub use breaker::Snapshot;
-pub use breaker::Watch;
 pub use declaration::Conflict;
 pub use declaration::Location;
 pub use error::Error;

@@ -2,10 +2,7 @@
 
 use std::pin::Pin;
 
-use crate::breaker::Acquire;
 use crate::breaker::Breaker;
-use crate::breaker::Permit;
-use crate::breaker::Watch;
 use crate::error::Error;
 use crate::outcome::FromRejected;
 use crate::outcome::Outcome;
@@ -13,39 +10,54 @@ use crate::rejected::Rejected;
 use crate::verdict::IntoVerdict;
 use crate::verdict::Verdict;
 
+pub use crate::breaker::Guard;
+pub use crate::breaker::Wait;
+pub use crate::breaker::Watch;
 pub use crate::site::CallSite;
 pub use crate::site::Declared;
 pub use crate::site::DynamicSite;
 pub use inventory;
 
-/// The usual way in: the circuit is closed.
+/// The usual way in: the circuit is closed. Otherwise the guard is outside.
 #[inline]
-pub fn enter(breaker: &Breaker) -> Option<Permit<'_>> {
+pub fn enter(breaker: &Breaker) -> Guard<'_> {
     breaker.enter()
 }
 
-/// The other way in, of an async function.
+/// Whether the call is in.
 #[inline]
-pub const fn wait(breaker: &Breaker) -> Acquire<'_> {
-    breaker.acquire()
+pub const fn is_in(guard: &Guard<'_>) -> bool {
+    guard.is_in()
+}
+
+/// The other way in, of an async function: fills the guard, or tells the rejection.
+#[inline]
+pub const fn wait<'g, 'b>(guard: &'g mut Guard<'b>) -> Wait<'g, 'b> {
+    guard.wait()
 }
 
 /// The other way in, of a function that is not async.
-#[inline]
-pub fn wait_blocking(breaker: &Breaker) -> Result<Permit<'_>, Rejected> {
-    breaker.try_acquire()
+#[cold]
+pub fn wait_blocking(guard: &mut Guard<'_>) -> Option<Rejected> {
+    guard.wait_blocking()
 }
 
-/// Polls the body under the permit.
+/// Polls the body under the guard.
 #[inline]
-pub const fn watch<'p, 'b, F: Future>(permit: &'p mut Permit<'b>, body: F) -> Watch<'p, 'b, F> {
-    crate::breaker::watch(permit, body)
+pub const fn watch<'g, 'b, F: Future>(guard: &'g mut Guard<'b>, body: F) -> Watch<'g, 'b, F> {
+    guard.watch(body)
 }
 
-/// Runs the body of a function that is not async under the permit.
+/// Runs the body of a function that is not async under the guard.
 #[inline]
-pub fn run<T>(permit: &mut Permit<'_>, body: impl FnOnce() -> T) -> T {
-    crate::breaker::run(permit, body)
+pub fn run<T>(guard: &mut Guard<'_>, body: impl FnOnce() -> T) -> T {
+    guard.run(body)
+}
+
+/// The call ended with this verdict.
+#[inline]
+pub fn settle(guard: &mut Guard<'_>, verdict: Verdict) {
+    guard.settle(verdict);
 }
 
 /// The body on the heap: `boxed`.

@@ -27,6 +27,9 @@ const _: () = assert!(Policy::MAX_THRESHOLD as u64 == COUNT_MASK);
 pub(crate) struct Word(pub(crate) u64);
 
 impl Word {
+    /// A word that no circuit ever has.
+    pub(crate) const NONE: Self = Self(u64::MAX);
+
     pub(crate) const fn new(generation: u64, count: u32, state: State) -> Self {
         let state = match state {
             State::Closed => 0,

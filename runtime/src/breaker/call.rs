@@ -10,6 +10,7 @@ use pin_project_lite::pin_project;
 
 use crate::breaker::Breaker;
 use crate::breaker::Permit;
+use crate::breaker::guard::Guard;
 use crate::error::Error;
 use crate::rejected::Rejected;
 use crate::verdict::Verdict;
@@ -20,8 +21,10 @@ pub struct Acquire<'b> {
     breaker: &'b Breaker,
     /// Where a store shared by several processes has to be asked for a probe, that
     /// wait is boxed here, so that it never grows the futures of its callers.
-    shared_probe: Option<Pin<Box<dyn Future<Output = Result<Permit<'b>, Rejected>> + Send + 'b>>>,
+    shared_probe: Option<SharedProbe<'b>>,
 }
+
+type SharedProbe<'b> = Pin<Box<dyn Future<Output = Result<Permit<'b>, Rejected>> + Send + 'b>>;
 
 impl<'b> Future for Acquire<'b> {
     type Output = Result<Permit<'b>, Rejected>;
@@ -42,13 +45,62 @@ impl fmt::Debug for Acquire<'_> {
     }
 }
 
+/// The rare way of a call into a breaker, of an expansion: fills the guard, or tells
+/// the rejection. It says so with an `Option`, so that the guard is never moved.
+#[derive(Debug)]
+#[must_use = "futures do nothing unless polled"]
+pub struct Wait<'g, 'b> {
+    guard: &'g mut Guard<'b>,
+    acquire: Acquire<'b>,
+}
+
+impl<'b> Guard<'b> {
+    #[cold]
+    pub(crate) const fn wait(&mut self) -> Wait<'_, 'b> {
+        let acquire = self.breaker().acquire();
+        Wait {
+            guard: self,
+            acquire,
+        }
+    }
+}
+
+impl Guard<'_> {
+    /// The same for functions that are not async.
+    pub(crate) fn wait_blocking(&mut self) -> Option<Rejected> {
+        match self.breaker().try_acquire() {
+            Ok(permit) => {
+                *self = permit.guard;
+                None
+            }
+            Err(rejected) => Some(rejected),
+        }
+    }
+}
+
+impl Future for Wait<'_, '_> {
+    type Output = Option<Rejected>;
+
+    #[cold]
+    #[inline(never)]
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        Poll::Ready(match ready!(Pin::new(&mut self.acquire).poll(context)) {
+            Ok(permit) => {
+                *self.guard = permit.guard;
+                None
+            }
+            Err(rejected) => Some(rejected),
+        })
+    }
+}
+
 pin_project! {
     /// The future of [`Breaker::call`].
     #[derive(Debug)]
     #[must_use = "futures do nothing unless polled"]
     pub struct Call<'b, F> {
-        breaker: &'b Breaker,
-        permit: Option<Permit<'b>>,
+        guard: Guard<'b>,
+        acquire: Acquire<'b>,
         #[pin]
         body: F,
     }
@@ -62,19 +114,12 @@ where
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.project();
-        let permit = match this.permit {
-            Some(permit) => permit,
-            None => this.permit.insert(this.breaker.try_acquire()?),
-        };
-        permit.mark_running();
-        let polled = this.body.poll(context);
-        if polled.is_pending() {
-            permit.mark_waiting();
+        if !this.guard.is_in() {
+            let acquired = ready!(Pin::new(this.acquire).poll(context));
+            *this.guard = acquired?.guard;
         }
-        let out = ready!(polled);
-        if let Some(permit) = this.permit.take() {
-            permit.record(verdict(&out));
-        }
+        let out = ready!(this.guard.poll(this.body, context));
+        this.guard.settle(verdict(&out));
         Poll::Ready(out.map_err(Error::Inner))
     }
 }
@@ -121,8 +166,8 @@ impl Breaker {
         F: Future<Output = Result<T, E>>,
     {
         Call {
-            breaker: self,
-            permit: None,
+            guard: Guard::outside(self),
+            acquire: self.acquire(),
             body,
         }
     }
@@ -133,9 +178,9 @@ impl Breaker {
     ///
     /// [`Error::Rejected`] if the call was not made, else its own error.
     pub fn call_blocking<T, E>(&self, body: impl FnOnce() -> Result<T, E>) -> Result<T, Error<E>> {
-        let mut permit = self.try_acquire()?;
-        let out = super::run(&mut permit, body);
-        permit.record(verdict(&out));
+        let Permit { mut guard } = self.try_acquire()?;
+        let out = guard.run(body);
+        guard.settle(verdict(&out));
         out.map_err(Error::Inner)
     }
 }

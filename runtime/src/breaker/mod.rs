@@ -1,6 +1,7 @@
 //! The live breaker of one service: gate, counts and permits under one name.
 
 mod call;
+mod guard;
 mod permit;
 mod snapshot;
 mod watch;
@@ -30,15 +31,15 @@ use crate::word::Word;
 
 pub use call::Acquire;
 pub use call::Call;
+pub use call::Wait;
+pub use guard::Guard;
 pub use permit::Permit;
 pub use snapshot::Calls;
 pub use snapshot::Snapshot;
 pub use watch::Watch;
-pub(crate) use watch::run;
-pub(crate) use watch::watch;
 
-use permit::Ending;
-use permit::Stamp;
+use guard::Ending;
+use guard::Stamp;
 
 /// The circuit breaker of one service.
 ///
@@ -104,26 +105,35 @@ impl Breaker {
     /// are out.
     #[inline]
     pub fn try_acquire(&self) -> Result<Permit<'_>, Rejected> {
-        match self.enter() {
-            Some(permit) => Ok(permit),
-            None => self.try_acquire_cold(),
+        let seen = self.gate.load();
+        if seen.is_closed() {
+            let guard = self.admit_closed(seen);
+            return Ok(Permit { guard });
+        }
+        self.try_acquire_cold()
+    }
+
+    /// The usual way in: the circuit is closed. Otherwise the guard is outside.
+    #[inline]
+    pub(crate) fn enter(&self) -> Guard<'_> {
+        let seen = self.gate.load();
+        if seen.is_closed() {
+            self.admit_closed(seen)
+        } else {
+            Guard::outside(self)
         }
     }
 
-    /// A permit of a closed circuit: one load, and a count in a cell of this thread.
+    /// A count in a cell of this thread, and no more.
     #[inline]
-    pub(crate) fn enter(&self) -> Option<Permit<'_>> {
-        let seen = self.gate.load();
-        if !seen.is_closed() {
-            return None;
-        }
+    fn admit_closed(&self, seen: Word) -> Guard<'_> {
         self.cells.add(Tally::Admitted);
         let stamp = if self.gate.times_calls() {
             self.stamp()
         } else {
             Stamp::UNTIMED
         };
-        Some(Permit::new(self, seen, stamp))
+        Guard::admitted(self, seen, stamp)
     }
 
     /// Kept out of line: most breakers never read the clock on entry.
@@ -145,7 +155,9 @@ impl Breaker {
         match admission {
             Ok(seen) => {
                 self.cells.add(Tally::Admitted);
-                Ok(Permit::new(self, seen, Stamp::at(now)))
+                Ok(Permit {
+                    guard: Guard::admitted(self, seen, Stamp::at(now)),
+                })
             }
             Err(refused) => {
                 self.cells.add(Tally::Rejected);

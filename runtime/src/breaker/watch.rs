@@ -1,4 +1,4 @@
-//! Running the caller's code under a permit.
+//! Running the caller's code under a guard.
 
 use std::pin::Pin;
 use std::task::Context;
@@ -6,28 +6,51 @@ use std::task::Poll;
 
 use pin_project_lite::pin_project;
 
-use crate::breaker::Permit;
+use crate::breaker::guard::Guard;
 
 pin_project! {
-    /// Polls the body of a guarded function and marks the permit meanwhile.
+    /// Polls the body of a guarded function and marks the guard meanwhile.
     ///
     /// A hand-written future: an `async fn` around the body would hold it twice.
     #[derive(Debug)]
     #[must_use = "futures do nothing unless polled"]
-    pub struct Watch<'p, 'b, F> {
-        permit: &'p mut Permit<'b>,
+    pub struct Watch<'g, 'b, F> {
+        guard: &'g mut Guard<'b>,
         #[pin]
         body: F,
     }
 }
 
-/// Runs `body` under `permit`.
-#[inline]
-pub(crate) const fn watch<'p, 'b, F: Future>(
-    permit: &'p mut Permit<'b>,
-    body: F,
-) -> Watch<'p, 'b, F> {
-    Watch { permit, body }
+impl<'b> Guard<'b> {
+    /// Runs `body` under this guard.
+    #[inline]
+    pub(crate) const fn watch<F: Future>(&mut self, body: F) -> Watch<'_, 'b, F> {
+        Watch { guard: self, body }
+    }
+
+    /// Runs the body of a function that is not async. The mark stays, as below.
+    #[inline]
+    pub(crate) fn run<T>(&mut self, body: impl FnOnce() -> T) -> T {
+        self.mark_running();
+        body()
+    }
+
+    /// One poll of a body under this guard.
+    #[inline]
+    pub(super) fn poll<F: Future>(
+        &mut self,
+        body: Pin<&mut F>,
+        context: &mut Context<'_>,
+    ) -> Poll<F::Output> {
+        self.mark_running();
+        let polled = body.poll(context);
+        // Ready leaves the mark: what comes next is the judgement of the outcome,
+        // which cannot be cancelled and may panic.
+        if polled.is_pending() {
+            self.mark_waiting();
+        }
+        polled
+    }
 }
 
 impl<F: Future> Future for Watch<'_, '_, F> {
@@ -36,20 +59,6 @@ impl<F: Future> Future for Watch<'_, '_, F> {
     #[inline]
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
         let this = self.project();
-        this.permit.mark_running();
-        let polled = this.body.poll(context);
-        // Ready leaves the mark: what comes next is the judgement of the outcome,
-        // which cannot be cancelled and may panic.
-        if polled.is_pending() {
-            this.permit.mark_waiting();
-        }
-        polled
+        this.guard.poll(this.body, context)
     }
-}
-
-/// Runs the body of a function that is not async. The mark stays, as above.
-#[inline]
-pub(crate) fn run<T>(permit: &mut Permit<'_>, body: impl FnOnce() -> T) -> T {
-    permit.mark_running();
-    body()
 }

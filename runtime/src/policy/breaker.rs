@@ -229,7 +229,13 @@ impl Policy {
     }
 
     /// Every key with its effective value, as a person writes it.
-    pub(crate) fn effective(&self) -> [(&'static str, String); 8] {
+    ///
+    /// ```
+    /// let policy = breakerbox::Policy::new().close_after(2);
+    /// assert!(policy.effective().contains(&("probes", "2".to_owned())));
+    /// ```
+    #[must_use]
+    pub fn effective(&self) -> [(&'static str, String); 8] {
         [
             ("threshold", self.threshold.to_string()),
             ("cooldown", format!("{:?}", self.cooldown)),

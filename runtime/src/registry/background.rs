@@ -9,7 +9,6 @@ use std::panic;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::Weak;
-use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::Ordering::SeqCst;
 use std::thread;
 use std::time::Duration;
@@ -55,12 +54,6 @@ fn work(registry: &Weak<Inner>) -> Option<()> {
     }
     let registry = Registry { inner };
     // A recorder that panics must not end the thread.
-    let _ = panic::catch_unwind(AssertUnwindSafe(|| {
-        if registry.inner.publishes.load(Relaxed) {
-            registry.publish_metrics();
-        } else {
-            registry.inner.tell_transitions();
-        }
-    }));
+    let _ = panic::catch_unwind(AssertUnwindSafe(|| registry.report()));
     Some(())
 }

@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering::SeqCst;
 
 use crate::declaration::Conflict;
 use crate::event::Event;
+use crate::event::Warning;
 use crate::name;
 use crate::name::NameError;
 use crate::policy::Policy;
@@ -147,8 +148,16 @@ impl RegistryBuilder {
             return Err(BuildError::AlreadyInstalled);
         }
         let registry = Registry::global_unstarted().clone();
+        let is_late = registry.inner.started.is_completed();
         self.apply(&registry)?;
         registry.start();
+        if is_late {
+            // The first call came earlier and has told others; these have not heard.
+            for conflict in linked::conflicts() {
+                let warning = Event::Warning(Warning::Conflict(conflict));
+                registry.inner.listeners.tell(&warning);
+            }
+        }
         Ok(registry)
     }
 

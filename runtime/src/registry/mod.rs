@@ -70,6 +70,7 @@ struct Inner {
     publishes: AtomicBool,
     closed: AtomicBool,
     started: Once,
+    background: Once,
 }
 
 /// A breaker, and the place in the source whose numbers it began with, unless code
@@ -153,22 +154,25 @@ impl Registry {
                 publishes: AtomicBool::new(is_global),
                 closed: AtomicBool::new(false),
                 started: Once::new(),
+                background: Once::new(),
             }),
         }
     }
 
-    /// The first use: says what is wrong with the set-up and starts the background.
+    /// Says, once, what is wrong with the set-up.
     fn start(&self) {
         self.inner.started.call_once(|| {
             for conflict in linked::conflicts() {
                 self.inner.warn(Warning::Conflict(conflict));
             }
-            if self.inner.needs_background()
-                && let Err(error) = background::spawn(&self.inner)
-            {
-                self.inner.warn(Warning::NoThread(error.to_string()));
-            }
         });
+        if self.inner.needs_background() {
+            self.inner.background.call_once(|| {
+                if let Err(error) = background::spawn(&self.inner) {
+                    self.inner.warn(Warning::NoThread(error.to_string()));
+                }
+            });
+        }
     }
 
     /// The breaker of a service; `None` where nobody declares it.
@@ -209,6 +213,15 @@ impl Registry {
         crate::metrics::publish(&self.services());
     }
 
+    /// One round of the background: metrics, where they are asked for, and events.
+    fn report(&self) {
+        if self.inner.publishes.load(Relaxed) {
+            self.publish_metrics();
+        } else {
+            self.inner.tell_transitions();
+        }
+    }
+
     /// Ends the background work of this registry: publishes what there is, and gives
     /// the listeners up to a second to hear the last events.
     ///
@@ -217,11 +230,7 @@ impl Registry {
         if self.inner.closed.swap(true, SeqCst) {
             return;
         }
-        self.inner.tell_transitions();
-        #[cfg(feature = "metrics")]
-        if self.inner.publishes.load(Relaxed) {
-            crate::metrics::publish(&self.services());
-        }
+        self.report();
         self.inner.host.bell.ring();
         self.inner.listeners.close();
     }

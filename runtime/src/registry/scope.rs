@@ -51,11 +51,11 @@ impl Registry {
     /// order of entering.
     ///
     /// ```
-    /// let registry = breakerbox::Registry::builder().declare("stripe").build().unwrap();
+    /// let registry = breakerbox::Registry::builder().declare("ledger").build().unwrap();
     /// let entered = registry.enter();
-    /// assert!(breakerbox::breaker("stripe").is_some());
+    /// assert!(breakerbox::breaker("ledger").is_some());
     /// drop(entered);
-    /// assert!(breakerbox::breaker("stripe").is_none());
+    /// assert!(breakerbox::breaker("ledger").is_none());
     /// ```
     pub fn enter(&self) -> Entered {
         ENTERED.fetch_add(1, Relaxed);
@@ -102,8 +102,8 @@ pin_project! {
 /// ```
 /// use breakerbox::{circuit_breaker, with_registry, Registry};
 ///
-/// #[circuit_breaker(service = "stripe", threshold = 1)]
-/// async fn charge() -> std::io::Result<()> {
+/// #[circuit_breaker(service = "parcels", threshold = 1)]
+/// async fn track() -> std::io::Result<()> {
 ///     Err(std::io::Error::other("no"))
 /// }
 ///
@@ -111,11 +111,11 @@ pin_project! {
 /// # async fn main() {
 /// let registry = Registry::builder().build().unwrap();
 /// with_registry(registry.clone(), async {
-///     let _ = charge().await;
-///     assert_eq!(registry.breaker("stripe").unwrap().state(), breakerbox::State::Open);
+///     let _ = track().await;
+///     assert_eq!(registry.breaker("parcels").unwrap().state(), breakerbox::State::Open);
 /// })
 /// .await;
-/// assert_eq!(breakerbox::breaker("stripe").unwrap().state(), breakerbox::State::Closed);
+/// assert_eq!(breakerbox::breaker("parcels").unwrap().state(), breakerbox::State::Closed);
 /// # }
 /// ```
 pub const fn with_registry<F: Future>(registry: Registry, future: F) -> WithRegistry<F> {

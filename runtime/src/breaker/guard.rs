@@ -1,0 +1,144 @@
+//! The place where one call stands in a breaker: not yet in, in, or out again.
+//!
+//! A guard stays where it was made and is changed there. Moved by value through the
+//! state of a future it would be written in words and read back in wider pieces,
+//! which costs a processor more than all the rest of a guarded call.
+
+use std::fmt;
+use std::mem;
+
+use crate::breaker::Breaker;
+use crate::cells::Tally;
+use crate::clock::Tick;
+use crate::verdict::Verdict;
+use crate::word::Word;
+
+/// One call's place in a breaker. Dropped while the call is in, it reports a
+/// cancelled call, or a panicked one.
+pub struct Guard<'b> {
+    breaker: &'b Breaker,
+    /// The word at admission, where a probe has its place in the round; or
+    /// [`Word::NONE`] while the call is not in.
+    seen: Word,
+    stamp: Stamp,
+}
+
+/// When the call began, and whether the caller's code is running: one word, so that
+/// a guarded future stays small.
+#[derive(Clone, Copy)]
+pub(super) struct Stamp(u64);
+
+/// How a call ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ending {
+    Recorded(Verdict),
+    Cancelled,
+    Panicked,
+}
+
+impl Stamp {
+    /// For calls whose age nobody asks for.
+    pub(super) const UNTIMED: Self = Self(u64::MAX & !Self::RUNNING);
+
+    const RUNNING: u64 = 1;
+
+    pub(super) const fn at(now: Tick) -> Self {
+        Self(now.0 << 1)
+    }
+
+    /// Nanoseconds since the call began.
+    pub(super) const fn age(self, now: Tick) -> u64 {
+        now.0.saturating_sub(self.0 >> 1)
+    }
+}
+
+impl<'b> Guard<'b> {
+    #[inline]
+    pub(super) const fn admitted(breaker: &'b Breaker, seen: Word, stamp: Stamp) -> Self {
+        Self {
+            breaker,
+            seen,
+            stamp,
+        }
+    }
+
+    /// The place of a call that is not in.
+    #[inline]
+    pub(super) const fn outside(breaker: &'b Breaker) -> Self {
+        Self::admitted(breaker, Word::NONE, Stamp::UNTIMED)
+    }
+
+    #[inline]
+    pub(crate) const fn is_in(&self) -> bool {
+        self.seen.0 != Word::NONE.0
+    }
+
+    pub(super) const fn breaker(&self) -> &'b Breaker {
+        self.breaker
+    }
+
+    pub(super) const fn seen(&self) -> Word {
+        self.seen
+    }
+
+    /// The call ended with this verdict.
+    #[inline]
+    pub(crate) fn settle(&mut self, verdict: Verdict) {
+        if matches!(verdict, Verdict::Success) && self.breaker.gate.is_calm_since(self.seen) {
+            self.breaker.cells.add(Tally::Success);
+            self.seen = Word::NONE;
+        } else {
+            self.end(Ending::Recorded(verdict));
+        }
+    }
+
+    /// The same for a guard that was moved here: its drop has nothing left to look at.
+    #[inline]
+    pub(super) fn settle_and_leave(mut self, verdict: Verdict) {
+        self.settle(verdict);
+        mem::forget(self);
+    }
+
+    /// Marks that the caller's code runs, so that an unwinding drop is known to be
+    /// its panic. `std::thread::panicking()` would also blame a call that waits
+    /// beside the one that panics.
+    #[inline]
+    pub(super) const fn mark_running(&mut self) {
+        self.stamp.0 |= Stamp::RUNNING;
+    }
+
+    #[inline]
+    pub(super) const fn mark_waiting(&mut self) {
+        self.stamp.0 &= !Stamp::RUNNING;
+    }
+
+    #[cold]
+    fn end(&mut self, ending: Ending) {
+        if self.is_in() {
+            self.breaker.settle(self.seen, self.stamp, ending);
+            self.seen = Word::NONE;
+        }
+    }
+}
+
+impl Drop for Guard<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        if self.is_in() {
+            self.end(if self.stamp.0 & Stamp::RUNNING == 0 {
+                Ending::Cancelled
+            } else {
+                Ending::Panicked
+            });
+        }
+    }
+}
+
+impl fmt::Debug for Guard<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Guard")
+            .field("service", &self.breaker.name)
+            .field("is_in", &self.is_in())
+            .finish()
+    }
+}
