@@ -94,7 +94,9 @@ fn main() {
         .declare("closed_permit")
         .declare_with(
             "open_permit",
-            Policy::new().threshold(1).cooldown(Duration::from_secs(3600)),
+            Policy::new()
+                .threshold(1)
+                .cooldown(Duration::from_secs(3600)),
         )
         .install()
         .expect("nothing was installed before");
@@ -137,10 +139,7 @@ fn main() {
             case.round();
         }
     }
-    println!(
-        "{:<24} {:>8} {:>8}",
-        "case", "min ns", "med ns"
-    );
+    println!("{:<24} {:>8} {:>8}", "case", "min ns", "med ns");
     for case in &mut cases {
         case.print();
     }

@@ -1,6 +1,7 @@
 //! The syntax of the attribute's arguments: `key = value` pairs and flags.
 
-use proc_macro2::Span;
+mod read;
+
 use proc_macro2::TokenStream;
 use proc_macro2::TokenTree;
 use syn::Expr;
@@ -14,12 +15,11 @@ use syn::Token;
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 use syn::parse::Parser;
-use syn::spanned::Spanned;
-use syn::token;
 
+use self::read::Read;
+use self::read::Spelling;
 use crate::errors::Errors;
 use crate::errors::nearest;
-use crate::value::bare;
 
 /// A value, and the key it was written with.
 pub(crate) struct Given<T> {
@@ -179,7 +179,7 @@ fn not_a_key(input: ParseStream<'_>) -> &'static str {
     if input.peek(Token![,]) {
         "a key is missing before this comma"
     } else if input.peek(LitStr) {
-        "a value without a key: did you mean `service = ..`?"
+        "a value without a key: did you mean to write `service = ` before it?"
     } else {
         "a key was expected here, such as `service = \"name\"`"
     }
@@ -226,281 +226,129 @@ fn unknown_key(key: &str) -> String {
     }
 }
 
-/// How a key is written, for messages.
-struct Spelling<'a> {
-    key: &'a Ident,
-    example: &'a str,
-}
-
-impl Spelling<'_> {
-    fn equals(&self, input: ParseStream<'_>) -> syn::Result<()> {
-        let Self { key, example } = self;
-        if input.peek(Token![=]) {
-            input.parse::<Token![=]>()?;
-            if input.is_empty() || input.peek(Token![,]) {
-                return Err(syn::Error::new(
-                    key.span(),
-                    format!("`{key}` has no value: write for example `{example}`"),
-                ));
-            }
-            return Ok(());
-        }
-        let message = if input.is_empty() || input.peek(Token![,]) {
-            format!("`{key}` has no value: write for example `{example}`")
-        } else {
-            format!("`{key}` takes its value after an equals sign: `{example}`")
-        };
-        Err(syn::Error::new(key.span(), message))
-    }
-
-    fn wrong(&self, span: Span, what: &str) -> syn::Error {
-        syn::Error::new(
-            span,
-            format!("`{}` {what}, such as `{}`", self.key, self.example),
-        )
-    }
-}
-
-/// Reads the value of a key, its equals sign included.
-trait Read: Sized {
-    fn read(spelling: &Spelling<'_>, input: ParseStream<'_>) -> syn::Result<Self>;
-}
-
-impl Read for Flag {
-    fn read(spelling: &Spelling<'_>, input: ParseStream<'_>) -> syn::Result<Self> {
-        if input.is_empty() || input.peek(Token![,]) {
-            return Ok(Self);
-        }
-        let key = spelling.key;
-        let message = format!("`{key}` is a flag: write `{key}` alone, or leave it out");
-        Err(syn::Error::new(key.span(), message))
-    }
-}
-
-impl Read for Expr {
-    fn read(spelling: &Spelling<'_>, input: ParseStream<'_>) -> syn::Result<Self> {
-        spelling.equals(input)?;
-        input.parse()
-    }
-}
-
-impl Read for LitStr {
-    fn read(spelling: &Spelling<'_>, input: ParseStream<'_>) -> syn::Result<Self> {
-        spelling.equals(input)?;
-        match bare(input.parse()?) {
-            Expr::Lit(syn::ExprLit {
-                lit: syn::Lit::Str(text),
-                ..
-            }) => Ok(text),
-            other => Err(spelling.wrong(other.span(), "is a string literal")),
-        }
-    }
-}
-
-impl Read for Path {
-    fn read(spelling: &Spelling<'_>, input: ParseStream<'_>) -> syn::Result<Self> {
-        spelling.equals(input)?;
-        if input.peek(LitStr) {
-            let text: LitStr = input.parse()?;
-            let message = format!(
-                "a path has no quotes: write `{} = {}`",
-                spelling.key,
-                text.value()
-            );
-            return Err(syn::Error::new(text.span(), message));
-        }
-        input.call(Self::parse_mod_style)
-    }
-}
-
-impl Read for Predicate {
-    fn read(spelling: &Spelling<'_>, input: ParseStream<'_>) -> syn::Result<Self> {
-        spelling.equals(input)?;
-        if input.peek(word::matches) && input.peek2(Token![!]) {
-            return Err(syn::Error::new(
-                input.span(),
-                format!(
-                    "the error is understood: write `{} = matches(PATTERN)`, without `!`",
-                    spelling.key
-                ),
-            ));
-        }
-        if input.peek(word::matches) && input.peek2(token::Paren) {
-            input.parse::<word::matches>()?;
-            let content;
-            let parens = syn::parenthesized!(content in input);
-            if content.is_empty() {
-                return Err(syn::Error::new(
-                    parens.span.join(),
-                    "`matches()` needs a pattern",
-                ));
-            }
-            return read_pattern(spelling.key, &content);
-        }
-        Ok(
-            match Callable::parse(
-                spelling,
-                input,
-                "is a path, a closure or `matches(PATTERN)`",
-            )? {
-                Callable::Path(path) => Self::Path(path),
-                Callable::Closure(closure) => Self::Closure(closure),
-            },
-        )
-    }
-}
-
-fn read_pattern(key: &Ident, content: ParseStream<'_>) -> syn::Result<Predicate> {
-    let pattern = Pat::parse_multi_with_leading_vert(content)?;
-    let catch_all = match &pattern {
-        Pat::Wild(_) => Some("`_`".to_owned()),
-        // A lone name that starts in upper case is a constant or a unit variant.
-        Pat::Ident(name) if name.subpat.is_none() && is_lower_case(&name.ident) => {
-            Some(format!("`{}`", name.ident))
-        }
-        _ => None,
-    };
-    let guard = if content.peek(Token![if]) {
-        content.parse::<Token![if]>()?;
-        Some(Box::new(content.parse()?))
-    } else {
-        None
-    };
-    if !content.is_empty() {
-        return Err(syn::Error::new(
-            content.span(),
-            "one pattern was expected: separate alternatives with `|`",
-        ));
-    }
-    match catch_all {
-        Some(name) if guard.is_none() => {
-            let message = match name.as_str() {
-                "`_`" => {
-                    format!("`_` matches every error: leave `{key}` out, or name some of them")
-                }
-                name => format!(
-                    "{name} is a new variable here and matches every error: write `{key} = {}`",
-                    name.trim_matches('`')
-                ),
-            };
-            Err(syn::Error::new(pattern.span(), message))
-        }
-        _ => Ok(Predicate::Pattern {
-            pattern: Box::new(pattern),
-            guard,
-        }),
-    }
-}
-
-fn is_lower_case(name: &Ident) -> bool {
-    !name.unraw().to_string().starts_with(char::is_uppercase)
-}
-
-impl Callable {
-    fn parse(spelling: &Spelling<'_>, input: ParseStream<'_>, what: &str) -> syn::Result<Self> {
-        match bare(input.parse()?) {
-            Expr::Path(path) => Ok(Self::Path(path)),
-            Expr::Closure(closure) => Ok(Self::Closure(closure)),
-            other => Err(spelling.wrong(other.span(), what)),
-        }
-    }
-}
-
-impl Read for Callable {
-    fn read(spelling: &Spelling<'_>, input: ParseStream<'_>) -> syn::Result<Self> {
-        spelling.equals(input)?;
-        Self::parse(spelling, input, "is a path or a closure")
-    }
-}
-
-impl Read for Fallback {
-    fn read(spelling: &Spelling<'_>, input: ParseStream<'_>) -> syn::Result<Self> {
-        spelling.equals(input)?;
-        Ok(match bare(input.parse()?) {
-            Expr::Closure(closure) => Self::Closure(closure),
-            value => Self::Value(value),
-        })
-    }
-}
-
-impl Read for When {
-    fn read(spelling: &Spelling<'_>, input: ParseStream<'_>) -> syn::Result<Self> {
-        if input.peek(Token![=]) && input.peek2(LitStr) {
-            input.parse::<Token![=]>()?;
-            let text: LitStr = input.parse()?;
-            let message = format!(
-                "no quotes here: write `{} = {}`",
-                spelling.key,
-                text.value()
-            );
-            return Err(syn::Error::new(text.span(), message));
-        }
-        let predicate =
-            Predicate::read(spelling, input).map_err(|error| match error.to_string() {
-                text if text.contains("is a path, a closure") => syn::Error::new(
-                    error.span(),
-                    format!(
-                        "`{}` is `rejected`, `failed`, `any` or a predicate about the error",
-                        spelling.key
-                    ),
-                ),
-                _ => error,
-            })?;
-        Ok(match &predicate {
-            Predicate::Path(path) if path.path.is_ident("rejected") => Self::Rejected,
-            Predicate::Path(path) if path.path.is_ident("failed") => Self::Failed,
-            Predicate::Path(path) if path.path.is_ident("any") => Self::Any,
-            _ => Self::Predicate(predicate),
-        })
-    }
-}
-
-impl Read for OnCancel {
-    fn read(spelling: &Spelling<'_>, input: ParseStream<'_>) -> syn::Result<Self> {
-        spelling.equals(input)?;
-        let span = input.span();
-        let wrong = || {
-            syn::Error::new(
-                span,
-                "`on_cancel` is `ignore`, `failure` or `after(\"2s\")`",
-            )
-        };
-        let word = input.call(Ident::parse_any).map_err(|_| wrong())?;
-        match word.to_string().as_str() {
-            "ignore" => Ok(Self::Ignore),
-            "failure" => Ok(Self::Failure),
-            "after" if input.peek(token::Paren) => {
-                let content;
-                let parens = syn::parenthesized!(content in input);
-                if content.is_empty() {
-                    return Err(syn::Error::new(
-                        parens.span.join(),
-                        "`after` needs a duration: `after(\"2s\")`",
-                    ));
-                }
-                let after = content.parse()?;
-                if content.is_empty() {
-                    Ok(Self::After(after))
-                } else {
-                    Err(syn::Error::new(
-                        content.span(),
-                        "`after` takes one duration: `after(\"2s\")`",
-                    ))
-                }
-            }
-            _ => Err(wrong()),
-        }
-    }
-}
-
-mod word {
-    syn::custom_keyword!(matches);
-}
-
-/// The arguments and what is wrong with them.
 #[cfg(test)]
-pub(crate) fn read_args(tokens: TokenStream) -> (Args, Vec<String>) {
-    let mut errors = Errors::default();
-    let args = Args::read(tokens, &mut errors);
-    (args, errors.messages())
+mod tests {
+    use quote::quote;
+
+    use super::*;
+
+    fn read(tokens: TokenStream) -> (Args, Vec<String>) {
+        let mut errors = Errors::default();
+        let args = Args::read(tokens, &mut errors);
+        (args, errors.messages())
+    }
+
+    #[test]
+    fn every_key_is_read_in_any_order_with_or_without_a_last_comma() {
+        let (args, errors) = read(quote!(
+            boxed, wrap_error, crate = ::other, operation = "o", fallback_when = any,
+            fallback = |rejected| f(rejected).await, map_rejected = Own::from, on_cancel = after("2s"),
+            classify = |out| out.is_err(), ignores = matches(A | B(1..=3) if c), fails_on = Own::infra,
+            max_open_for = "1h", probe_timeout = LIMIT, close_after = 1, probe_concurrency = 1,
+            probes = 1, cooldown = "60s", threshold = 5, handle = self.b, service = names::A,
+        ));
+        assert_eq!(errors, Vec::<String>::new());
+        assert!(args.service.is_some() && args.handle.is_some() && args.threshold.is_some());
+        assert!(args.cooldown.is_some() && args.probes.is_some() && args.boxed.is_some());
+        assert!(args.probe_concurrency.is_some() && args.close_after.is_some());
+        assert!(args.probe_timeout.is_some() && args.max_open_for.is_some());
+        assert!(args.wrap_error.is_some() && args.operation.is_some() && args.krate.is_some());
+        let value = |given: Option<Given<Predicate>>| given.map(|given| given.value);
+        assert!(matches!(value(args.fails_on), Some(Predicate::Path(_))));
+        assert!(matches!(
+            value(args.ignores),
+            Some(Predicate::Pattern { guard: Some(_), .. })
+        ));
+        assert!(matches!(
+            args.classify.map(|given| given.value),
+            Some(Callable::Closure(_))
+        ));
+        assert!(matches!(
+            args.map_rejected.map(|given| given.value),
+            Some(Callable::Path(_))
+        ));
+        assert!(matches!(
+            args.on_cancel.map(|given| given.value),
+            Some(OnCancel::After(_))
+        ));
+        assert!(matches!(
+            args.fallback.map(|given| given.value),
+            Some(Fallback::Closure(_))
+        ));
+        assert!(matches!(
+            args.fallback_when.map(|given| given.value),
+            Some(When::Any)
+        ));
+        assert!(read(quote!(service = "a")).1.is_empty());
+        assert!(read(quote!()).1.is_empty());
+    }
+
+    #[test]
+    fn one_mistake_does_not_hide_the_next() {
+        let (args, errors) = read(quote!(
+            treshold = 5,
+            cooldown: "60s",
+            service = "a",
+            service = "b",
+            fails_on
+        ));
+        assert!(args.service.is_some());
+        assert_eq!(
+            errors,
+            [
+                "unknown key `treshold`: did you mean `threshold`?",
+                "`cooldown` takes its value after an equals sign: `cooldown = \"60s\"`",
+                "`service` is given twice",
+                "`fails_on` has no value: write for example `fails_on = is_failure`",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_forgotten_comma_is_all_that_is_said() {
+        let (args, errors) = read(quote!(service = "a" threshold = 5 boxed));
+        assert!(args.service.is_some() && args.threshold.is_some() && args.boxed.is_some());
+        assert_eq!(
+            errors,
+            [
+                "a comma is missing before this key",
+                "a comma is missing before this key"
+            ]
+        );
+    }
+
+    #[test]
+    fn keys_of_other_crates_are_known_and_do_not_shadow_ours() {
+        for (other, ours) in OTHER_NAMES {
+            assert!(KEYS.contains(&ours), "{ours}");
+            assert!(!KEYS.contains(&other), "{other}");
+            assert!(unknown_key(other).ends_with(&format!("did you mean `{ours}`?")));
+        }
+    }
+
+    #[test]
+    fn a_pattern_that_matches_everything_is_no_question() {
+        for (tokens, expected) in [
+            (
+                quote!(fails_on = matches(is_infra)),
+                "`is_infra` is a new variable here and matches every error: write `fails_on = is_infra`",
+            ),
+            (
+                quote!(ignores = matches(_)),
+                "`_` matches every error: leave `ignores` out, or name some of them",
+            ),
+            (quote!(ignores = matches()), "`matches()` needs a pattern"),
+        ] {
+            assert_eq!(read(tokens).1, [expected]);
+        }
+        for tokens in [
+            quote!(fails_on = matches(LIMIT)),
+            quote!(fails_on = matches(Timeout)),
+            quote!(fails_on = matches(e if e.is_infra())),
+            quote!(fails_on = matches(e @ (A | B))),
+            quote!(fails_on = matches(|A| B)),
+        ] {
+            assert_eq!(read(tokens).1, Vec::<String>::new());
+        }
+    }
 }

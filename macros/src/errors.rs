@@ -39,11 +39,11 @@ impl Errors {
 
     /// Whether a message about this word was given already.
     pub(crate) fn mentions(&self, word: &str) -> bool {
-        let word = format!("`{word}`");
-        self.0
-            .iter()
-            .flatten()
-            .any(|error| error.to_string().contains(&word))
+        let (alone, first) = (format!("`{word}`"), format!("`{word} "));
+        self.0.iter().flatten().any(|error| {
+            let message = error.to_string();
+            message.contains(&alone) || message.contains(&first)
+        })
     }
 
     /// `compile_error!` calls, or `None` where nothing is wrong.

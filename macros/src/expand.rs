@@ -1,5 +1,8 @@
 //! Writes the guarded function; the only place that makes code.
 
+mod attempt;
+mod site;
+
 use proc_macro2::Delimiter;
 use proc_macro2::Group;
 use proc_macro2::Ident;
@@ -10,19 +13,14 @@ use quote::quote_spanned;
 use syn::Lifetime;
 
 use crate::args::Callable;
-use crate::args::Predicate;
-use crate::args::When;
-use crate::bindings::Binding;
+use crate::item::AsyncTail;
+use crate::item::Binding;
 use crate::item::Function;
 use crate::item::Shape;
-use crate::model::Answer;
+use crate::item::mentions;
 use crate::model::Guard;
-use crate::model::Judgement;
-use crate::model::Plan;
 use crate::model::Site;
 use crate::respan;
-use crate::site;
-use crate::tail::AsyncTail;
 
 /// The function with its guard.
 pub(crate) fn expand(function: &Function, guard: &Guard) -> TokenStream {
@@ -30,11 +28,18 @@ pub(crate) fn expand(function: &Function, guard: &Guard) -> TokenStream {
 }
 
 /// The function for its callers, where the attribute is wrong and the body would be
-/// taken for wrong as well.
-pub(crate) fn without_body(function: &Function) -> TokenStream {
-    let Function { head, sig, .. } = function;
-    let span = Span::call_site();
-    quote_spanned!(span=> #head #sig { ::core::panic!() })
+/// taken for wrong as well. An opaque type cannot do without its body.
+pub(crate) fn without_body(function: &Function) -> Option<TokenStream> {
+    let Function {
+        head, sig, shape, ..
+    } = function;
+    let opaque = Ident::new("impl", Span::call_site());
+    if mentions(&sig.output.to_token_stream(), &opaque)
+        || !matches!(shape, Shape::Async | Shape::Sync)
+    {
+        return None;
+    }
+    Some(quote_spanned!(Span::call_site()=> #head #sig { ::core::panic!() }))
 }
 
 /// Everything the parts of one expansion share.
@@ -54,7 +59,7 @@ struct Expansion<'a> {
 /// Names that no user code can see.
 struct Locals {
     breaker: Ident,
-    permit: Ident,
+    guard: Ident,
     out: Ident,
     verdict: Ident,
     error: Ident,
@@ -78,7 +83,8 @@ impl<'a> Expansion<'a> {
         let krate = respan::moved(guard.krate.to_token_stream(), span);
         let output = respan::repeated(function.output.ty.clone());
         let plain = if guard.wrap_error {
-            quote_spanned!(span=> <#output as #krate::__private::Wrapped>::Plain)
+            let last = quote_spanned!(respan::generated(function.output.end)=> Plain);
+            quote_spanned!(span=> <#output as #krate::__private::Wrapped>::#last)
         } else {
             output.clone()
         };
@@ -102,7 +108,7 @@ impl<'a> Expansion<'a> {
         } = self.function;
         let code = match &self.function.shape {
             Shape::Async => {
-                let body = self.body(self.function.body.clone());
+                let body = self.body(&self.function.body);
                 self.guarded(
                     Waiting::Async,
                     &self.breaker(),
@@ -177,7 +183,7 @@ impl<'a> Expansion<'a> {
             TokenStream::new()
         };
         let opening = respan::repeated(tail.opening.iter().cloned().collect());
-        let body = self.body(tail.block.clone());
+        let body = self.body(&tail.block);
         let typed = self.typed_return(&self.output);
         let guarded = self.guarded(
             Waiting::Async,
@@ -189,7 +195,7 @@ impl<'a> Expansion<'a> {
             quote_spanned!(self.span=> #typed #guarded),
         );
         block.set_span(tail.block.span());
-        let body = tail.with_block(block);
+        let body = tail.with_block(&block);
         quote_spanned!(self.span=> #handle #body)
     }
 
@@ -209,9 +215,9 @@ impl<'a> Expansion<'a> {
 
     /// The user's code as a block for `async move`, with the type of its output known
     /// from the start: `?`, `return` and coercions depend on it.
-    fn body(&self, code: Group) -> TokenStream {
+    fn body(&self, code: &Group) -> TokenStream {
         let typed = self.typed_return(&self.plain);
-        let block = self.block(&code, &self.plain);
+        let block = self.block(code, &self.plain);
         let Some(proc_macro2::TokenTree::Group(group)) = block.into_iter().next() else {
             return TokenStream::new();
         };
@@ -222,16 +228,24 @@ impl<'a> Expansion<'a> {
     /// The user's code as a block that owns the arguments and drops them in the order of
     /// a plain function: after the temporaries of its tail, the last one first.
     fn block(&self, code: &Group, ty: &TokenStream) -> TokenStream {
-        let Locals { ret, .. } = &self.locals;
         let arguments = self
             .function
             .bindings
             .iter()
             .map(|binding| self.rebind(binding));
-        let mut code = code.clone();
-        // As the user's own braces they would be reported as needless.
-        code.set_span(respan::generated(code.span()));
-        quote_spanned!(self.span=> { #(#arguments)* let #ret: #ty = #code; #ret })
+        let value = self.value(&user_block(code, self.span).into_token_stream(), ty);
+        quote_spanned!(self.span=> { #(#arguments)* #value })
+    }
+
+    /// `code` as a value of its own statement, whose temporaries end with it. It may diverge.
+    fn value(&self, code: &TokenStream, ty: &TokenStream) -> TokenStream {
+        let Locals { ret, .. } = &self.locals;
+        quote_spanned! {self.span=>
+            #[allow(clippy::diverging_sub_expression)]
+            let #ret: #ty = #code;
+            #[allow(unreachable_code)]
+            #ret
+        }
     }
 
     fn rebind(&self, binding: &Binding) -> TokenStream {
@@ -254,6 +268,25 @@ impl<'a> Expansion<'a> {
         }
     }
 
+    /// A private function for a type. Its path stands where the whole type stands, so that
+    /// rustc takes all errors about the type for one.
+    fn function_for(&self, name: &str, ty: &TokenStream) -> TokenStream {
+        let Self { krate, span, .. } = self;
+        let name = Ident::new(name, *span);
+        let close = quote_spanned!(respan::generated(self.function.output.end)=> >);
+        quote_spanned!(*span=> #krate::__private::#name::<#ty #close)
+    }
+
+    /// A call of a private function that asks code of the attribute, and stands where that
+    /// code stands.
+    fn call_at(&self, name: &str, code: &TokenStream, arguments: &TokenStream) -> TokenStream {
+        let (start, end) = respan::ends(code);
+        let krate = respan::moved(self.krate.clone(), start);
+        let name = Ident::new(name, respan::generated(start));
+        let arguments = quote_spanned!(respan::generated(end)=> (#arguments));
+        quote_spanned!(respan::generated(start)=> #krate::__private::#name #arguments)
+    }
+
     fn boxed(&self, body: TokenStream) -> TokenStream {
         let Self { krate, .. } = self;
         if self.guard.boxed {
@@ -262,296 +295,18 @@ impl<'a> Expansion<'a> {
             body
         }
     }
-
-    /// Asks the breaker, runs the body, tells the breaker, and puts the fallback in its place.
-    fn guarded(&self, waiting: Waiting, breaker: &TokenStream, body: &TokenStream) -> TokenStream {
-        let attempt = self.attempt(waiting, body);
-        let Locals {
-            guarded,
-            failed,
-            rejected,
-            error,
-            ret,
-            ..
-        } = &self.locals;
-        let Self {
-            krate,
-            output,
-            span,
-            ..
-        } = self;
-        let Some(Plan { when, answer }) = &self.guard.fallback else {
-            return quote_spanned!(*span=> #breaker #attempt);
-        };
-        match (answer, when) {
-            (Answer::Value(value), _) => {
-                quote_spanned!(*span=> #breaker #guarded: { #attempt } #value)
-            }
-            (
-                Answer::Inline {
-                    argument,
-                    ty,
-                    output: body_ty,
-                    body,
-                },
-                When::Rejected,
-            ) => {
-                let ty = ty.as_ref().map_or_else(
-                    || quote_spanned!(*span=> #krate::Rejected),
-                    ToTokens::to_token_stream,
-                );
-                let body = typed(body_ty.as_ref(), body, ret, *span);
-                quote_spanned! {*span=>
-                    #breaker
-                    let #rejected = #guarded: { #attempt };
-                    let #argument: #ty = #rejected;
-                    #body
-                }
-            }
-            (
-                Answer::Inline {
-                    argument,
-                    ty,
-                    output: body_ty,
-                    body,
-                },
-                _,
-            ) => {
-                let ty = ty.as_ref().map(|ty| quote_spanned!(*span=> : #ty));
-                let body = typed(body_ty.as_ref(), body, ret, *span);
-                quote_spanned! {*span=>
-                    #breaker
-                    let #failed: #output = #guarded: { #attempt };
-                    match #failed {
-                        ::core::result::Result::Err(#error) => {
-                            let #argument #ty = #error;
-                            #body
-                        }
-                        #ret => #ret,
-                    }
-                }
-            }
-        }
-    }
-
-    /// One call under the guard. It ends the function with the output, or it breaks out
-    /// with what the fallback is about.
-    fn attempt(&self, waiting: Waiting, body: &TokenStream) -> TokenStream {
-        let Self {
-            krate, plain, span, ..
-        } = self;
-        let Locals {
-            breaker,
-            permit,
-            out,
-            verdict,
-            rejected,
-            ..
-        } = &self.locals;
-        let on_rejected = self.on_rejected();
-        let (wait, run) = match waiting {
-            Waiting::Async => (
-                quote_spanned!(*span=> #krate::__private::wait(#breaker).await),
-                quote_spanned!(*span=> #krate::__private::watch(&mut #permit, #body).await),
-            ),
-            Waiting::Blocking => (
-                quote_spanned!(*span=> #krate::__private::wait_blocking(#breaker)),
-                quote_spanned!(*span=> #krate::__private::run(&mut #permit, #body)),
-            ),
-        };
-        let judged = self.verdict();
-        let ending = self.ending();
-        quote_spanned! {*span=>
-            let mut #permit = match #krate::__private::enter(#breaker) {
-                ::core::option::Option::Some(#permit) => #permit,
-                ::core::option::Option::None => match #wait {
-                    ::core::result::Result::Ok(#permit) => #permit,
-                    ::core::result::Result::Err(#rejected) => #on_rejected,
-                },
-            };
-            let #out: #plain = #run;
-            let #verdict = #judged;
-            #krate::Permit::record(#permit, #verdict);
-            #ending
-        }
-    }
-
-    fn on_rejected(&self) -> TokenStream {
-        let Self { span, .. } = self;
-        let Locals {
-            guarded, rejected, ..
-        } = &self.locals;
-        match &self.guard.fallback {
-            Some(Plan {
-                when: When::Rejected,
-                answer: Answer::Inline { .. },
-            }) => {
-                quote_spanned!(*span=> break #guarded #rejected)
-            }
-            Some(Plan {
-                when: When::Rejected | When::Any,
-                answer: Answer::Value(_),
-            }) => {
-                quote_spanned!(*span=> { let _ = #rejected; break #guarded })
-            }
-            Some(Plan {
-                when: When::Any,
-                answer: Answer::Inline { .. },
-            }) => {
-                let output = self.rejection();
-                quote_spanned!(*span=> break #guarded #output)
-            }
-            Some(Plan {
-                when: When::Failed | When::Predicate(_),
-                ..
-            })
-            | None => {
-                let output = self.rejection();
-                quote_spanned!(*span=> return #output)
-            }
-        }
-    }
-
-    /// The output for a call that was never made.
-    fn rejection(&self) -> TokenStream {
-        let Self {
-            krate,
-            output,
-            span,
-            ..
-        } = self;
-        let Locals { rejected, .. } = &self.locals;
-        match &self.guard.map_rejected {
-            None => quote_spanned!(*span=> #krate::__private::rejected::<#output>(#rejected)),
-            Some(map) => {
-                quote_spanned!(*span=> #krate::__private::map_rejected::<#output>(#rejected, #map))
-            }
-        }
-    }
-
-    /// What follows once the breaker knows: the output, or the way to the fallback.
-    fn ending(&self) -> TokenStream {
-        let Self {
-            krate,
-            output,
-            span,
-            ..
-        } = self;
-        let Locals { out, verdict, .. } = &self.locals;
-        let out = if self.guard.wrap_error {
-            quote_spanned!(*span=> #krate::__private::wrap::<#output>(#out))
-        } else {
-            out.to_token_stream()
-        };
-        let Some(Plan { when, answer }) = &self.guard.fallback else {
-            return out;
-        };
-        let failed = match when {
-            When::Rejected => return quote_spanned!(*span=> return #out;),
-            When::Failed | When::Any => quote_spanned!(*span=> true),
-            When::Predicate(predicate) => {
-                let error = &self.locals.error;
-                let asked = self.ask(predicate);
-                self.on_error(
-                    &quote_spanned!(*span=> #error),
-                    &asked,
-                    &quote_spanned!(*span=> false),
-                )
-            }
-        };
-        let value = match answer {
-            Answer::Value(_) => TokenStream::new(),
-            Answer::Inline { .. } => out.clone(),
-        };
-        // An error that the breaker does not count is the caller's to see.
-        quote_spanned! {*span=>
-            if !match #verdict {
-                #krate::Verdict::Success | #krate::Verdict::Ignore => false,
-                _ => #failed,
-            } {
-                return #out;
-            }
-            #value
-        }
-    }
-
-    fn verdict(&self) -> TokenStream {
-        let Self {
-            krate, plain, span, ..
-        } = self;
-        let Locals { out, error, .. } = &self.locals;
-        let (fails_on, ignores) = match &self.guard.verdict {
-            Judgement::Output(judge) => {
-                return quote_spanned!(*span=> #krate::__private::classify::<#plain, _>(&#out, #judge));
-            }
-            Judgement::Error { fails_on, ignores } => (fails_on, ignores),
-        };
-        let mut judged = quote_spanned!(*span=> #krate::Verdict::Failure);
-        if let Some(fails_on) = fails_on {
-            let asked = self.ask(fails_on);
-            judged =
-                quote_spanned!(*span=> if #asked { #judged } else { #krate::Verdict::Success });
-        }
-        if let Some(ignores) = ignores {
-            let asked = self.ask(ignores);
-            judged = quote_spanned!(*span=> if #asked { #krate::Verdict::Ignore } else { #judged });
-        }
-        let pattern = if fails_on.is_some() || ignores.is_some() {
-            error.to_token_stream()
-        } else {
-            quote_spanned!(*span=> _)
-        };
-        self.on_error(
-            &pattern,
-            &judged,
-            &quote_spanned!(*span=> #krate::Verdict::Success),
-        )
-    }
-
-    /// One value for an error, another where there is none.
-    fn on_error(
-        &self,
-        pattern: &TokenStream,
-        error: &TokenStream,
-        none: &TokenStream,
-    ) -> TokenStream {
-        let Self {
-            krate, plain, span, ..
-        } = self;
-        let Locals { out, .. } = &self.locals;
-        quote_spanned! {*span=>
-            match #krate::__private::error_of::<#plain>(&#out) {
-                ::core::option::Option::Some(#pattern) => #error,
-                ::core::option::Option::None => #none,
-            }
-        }
-    }
-
-    fn ask(&self, predicate: &Predicate) -> TokenStream {
-        let Self { krate, span, .. } = self;
-        let Locals { error, .. } = &self.locals;
-        match predicate {
-            Predicate::Path(path) => quote_spanned!(*span=> #krate::__private::ask(#path, #error)),
-            Predicate::Closure(closure) => {
-                quote_spanned!(*span=> #krate::__private::ask_closure(#error, #closure))
-            }
-            // `matches!` could be the user's own.
-            Predicate::Pattern { pattern, guard } => {
-                let guard = guard
-                    .as_ref()
-                    .map(|guard| quote_spanned!(*span=> if #guard));
-                quote_spanned!(*span=> match #error { #pattern #guard => true, _ => false })
-            }
-        }
-    }
 }
 
-/// The body of a fallback closure, with its own return type where it has one.
-fn typed(ty: Option<&syn::Type>, body: &syn::Expr, ret: &Ident, span: Span) -> TokenStream {
-    match ty {
-        None => body.to_token_stream(),
-        Some(ty) => quote_spanned!(span=> let #ret: #ty = #body; #ret),
-    }
+/// A block of the user as the value of generated code.
+///
+/// Its braces stay the user's, since their edition decides when the temporaries of the
+/// last expression are dropped. Around one short expression they would be reported as
+/// needless, which an empty statement prevents.
+fn user_block(block: &Group, span: Span) -> Group {
+    let code = block.stream();
+    let mut copy = Group::new(Delimiter::Brace, quote_spanned!(span=> ; #code));
+    copy.set_span(block.span());
+    copy
 }
 
 impl Locals {
@@ -560,7 +315,7 @@ impl Locals {
         let local = |name| Ident::new(name, span);
         Self {
             breaker: local("__breaker"),
-            permit: local("__permit"),
+            guard: local("__guard"),
             out: local("__out"),
             verdict: local("__verdict"),
             error: local("__error"),

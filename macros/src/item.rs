@@ -1,5 +1,10 @@
 //! Facts of the item under the attribute; only a function with a body can be guarded.
 
+mod bindings;
+mod mentions;
+mod returns;
+mod tail;
+
 use proc_macro2::Delimiter;
 use proc_macro2::Group;
 use proc_macro2::Span;
@@ -15,13 +20,15 @@ use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 use syn::parse::Parser;
 
-use crate::bindings;
-use crate::bindings::Binding;
 use crate::errors::Errors;
-use crate::returns;
-use crate::returns::Delivery;
-use crate::returns::Output;
-use crate::tail::AsyncTail;
+
+use self::bindings::Uses;
+use self::returns::Delivery;
+
+pub(crate) use self::bindings::Binding;
+pub(crate) use self::mentions::mentions;
+pub(crate) use self::returns::Output;
+pub(crate) use self::tail::AsyncTail;
 
 /// A function, apart from its body, which stays a heap of tokens: an error in it
 /// is for the compiler to report.
@@ -59,9 +66,9 @@ pub(crate) struct Item {
 }
 
 impl Item {
-    pub(crate) fn read(tokens: TokenStream, errors: &mut Errors) -> Self {
+    pub(crate) fn read(tokens: TokenStream, attribute: &TokenStream, errors: &mut Errors) -> Self {
         let tokens = without_group(tokens);
-        let parser = |input: ParseStream<'_>| Ok(read(input, errors));
+        let parser = |input: ParseStream<'_>| Ok(read(input, attribute, errors));
         match parser.parse2(tokens.clone()) {
             Ok(Some((function, original))) => Self { function, original },
             Ok(None) | Err(_) => Self {
@@ -72,7 +79,11 @@ impl Item {
     }
 }
 
-fn read(input: ParseStream<'_>, errors: &mut Errors) -> Option<(Option<Function>, TokenStream)> {
+fn read(
+    input: ParseStream<'_>,
+    attribute: &TokenStream,
+    errors: &mut Errors,
+) -> Option<(Option<Function>, TokenStream)> {
     let mut attrs = input.call(Attribute::parse_outer).ok()?;
     let others = attrs.len();
     attrs.retain(|attr| match twin(attr) {
@@ -96,7 +107,7 @@ fn read(input: ParseStream<'_>, errors: &mut Errors) -> Option<(Option<Function>
         let mut head: TokenStream = attrs.iter().map(ToTokens::to_token_stream).collect();
         vis.to_tokens(&mut head);
         default.to_tokens(&mut head);
-        read_function(head, input, errors)
+        read_function(head, input, attribute, errors)
     });
     Some((function.filter(|_| !sibling), original))
 }
@@ -104,6 +115,7 @@ fn read(input: ParseStream<'_>, errors: &mut Errors) -> Option<(Option<Function>
 fn read_function(
     head: TokenStream,
     input: ParseStream<'_>,
+    attribute: &TokenStream,
     errors: &mut Errors,
 ) -> Option<Function> {
     let start = input.span();
@@ -132,12 +144,12 @@ fn read_function(
     if sig.constness.is_some() {
         return None;
     }
-    Some(Function::new(head, sig, body))
+    Some(Function::new(head, sig, &body, attribute))
 }
 
 impl Function {
-    fn new(head: TokenStream, mut sig: Signature, body: Group) -> Self {
-        let (inner_attrs, body) = split_inner_attrs(&body);
+    fn new(head: TokenStream, mut sig: Signature, body: &Group, attribute: &TokenStream) -> Self {
+        let (inner_attrs, body) = split_inner_attrs(body);
         let name = sig.ident.span();
         let (shape, output) = if sig.asyncness.is_some() {
             (Shape::Async, Output::of(&sig.output, name))
@@ -157,7 +169,13 @@ impl Function {
         // The statements before a boxed tail use the arguments where they are.
         let bindings = match shape {
             Shape::Tail(_) => Vec::new(),
-            _ => bindings::take(&mut sig),
+            _ => bindings::take(
+                &mut sig,
+                &Uses {
+                    attribute,
+                    body: &body.stream(),
+                },
+            ),
         };
         Self {
             head,
@@ -275,7 +293,7 @@ mod tests {
 
     fn read(tokens: TokenStream) -> (Item, Vec<String>) {
         let mut errors = Errors::default();
-        let item = Item::read(tokens, &mut errors);
+        let item = Item::read(tokens, &TokenStream::new(), &mut errors);
         (item, errors.messages())
     }
 

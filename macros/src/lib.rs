@@ -1,55 +1,188 @@
-//! The attributes of breakerbox.
-#![doc(test(attr(deny(warnings))))]
+//! The attributes of breakerbox; use them through the `breakerbox` crate.
 
 mod args;
-mod bindings;
 mod errors;
 mod expand;
 mod item;
 mod model;
 mod respan;
-mod returns;
-mod site;
-mod tail;
+#[cfg(test)]
+mod snapshots;
 mod value;
-
-use proc_macro::TokenStream;
 
 use args::Args;
 use errors::Errors;
 use item::Item;
 use model::Guard;
 
-/// Guards a function with the circuit breaker of a service.
+/// Guards a function with the circuit breaker of the service that it calls.
+///
+/// ```
+/// use breakerbox::circuit_breaker;
+///
+/// #[derive(Debug)]
+/// enum PaymentError {
+///     Unavailable(breakerbox::Rejected), // the call was never made
+///     Declined,
+///     Gateway(u16),
+/// }
+/// # impl From<breakerbox::Rejected> for PaymentError {
+/// #     fn from(rejected: breakerbox::Rejected) -> Self { Self::Unavailable(rejected) }
+/// # }
+///
+/// #[circuit_breaker(
+///     service = "stripe",
+///     threshold = 5,
+///     cooldown = "60s",
+///     fails_on = matches(PaymentError::Gateway(500..=599 | 429))
+/// )]
+/// async fn charge(cents: u64) -> Result<String, PaymentError> {
+///     // ... the request ...
+/// #   match cents { 0 => Err(PaymentError::Declined), 1 => Err(PaymentError::Gateway(503)), _ =>
+///     Ok("receipt".to_owned())
+/// #   }
+/// }
+/// ```
+///
+/// While the circuit is open, calls are not made: they return the error that
+/// `E: From<Rejected>` makes. The signature stays as it is. The attribute stands on
+/// async functions, functions that return `impl Future` or a boxed future, plain
+/// functions, methods with any receiver, and methods under `#[async_trait]`; it needs a
+/// body, so in a trait it stands on methods with a default.
+///
+/// # Which breaker
+///
+/// | key | value | |
+/// |---|---|---|
+/// | `service` | `"stripe"`, a constant, or an expression | the name; all functions with one name share one breaker. Literals, constants and `concat!` are listed before the first call; any other expression is worked out for each call, and may use the arguments |
+/// | `handle` | `self.breaker` | a `&Breaker` in place of a name; it brings its own numbers |
+/// | `operation` | `"charge"` | what the call site is called; default: the function's name |
+///
+/// # Numbers
+///
+/// Durations are written `"250ms"`, `"60s"`, `"1m30s"` with the units `d`, `h`, `m`, `s`,
+/// `ms`, `us`, `ns`. Any other constant expression is a `u32` or a
+/// [`Duration`](core::time::Duration), and is checked while compiling.
+///
+/// | key | default | |
+/// |---|---|---|
+/// | `threshold` | `5` | opens at this many failures in a row |
+/// | `cooldown` | `"60s"` | stays open this long |
+/// | `probes` | `1` | calls that are let through, in total, to see whether it may close |
+/// | `probe_concurrency` | `probes` | so many of them at a time |
+/// | `close_after` | `probes` | so many successes close it; alone it raises `probes` |
+/// | `probe_timeout` | `"30s"` | a probe of this age frees its place |
+/// | `max_open_for` | `"1h"` | the longest opening that a verdict can ask for |
+/// | `on_cancel` | `ignore` | what a dropped call counts as: `ignore`, `failure` or `after("2s")` |
+///
+/// # What a failure is
+///
+/// Without these keys every `Err` is a failure.
+///
+/// | key | value | |
+/// |---|---|---|
+/// | `fails_on` | `is_infra`, `\|error\| ..`, `matches(PATTERN if ..)` | a failure where true; otherwise the service answered |
+/// | `ignores` | the same | where true, the call says nothing about the service; wins over `fails_on` |
+/// | `classify` | `verdict_of`, `\|out\| ..` | sees the whole output and returns `bool` (true = failure) or `Verdict`; excludes the other two |
+///
+/// They are asked after the body has run, which may have taken the arguments: borrow what
+/// a closure and the body both need. A `Rejected` that comes out of the body, from a
+/// guarded call inside, is the body's error.
+///
+/// # What the caller gets
+///
+/// | key | value | |
+/// |---|---|---|
+/// | `map_rejected` | `unavailable`, `\|rejected\| ..` | makes the error of a rejected call |
+/// | `fallback` | an expression, or `\|rejected\| ..` | the output in place of a call that was not made. It is code of the function: it may use the arguments, `.await`, `?` and `return` |
+/// | `fallback_when` | `rejected` (default), `failed`, `any`, or a predicate | also, or only, for calls that were made and failed. The closure is then given the error. Errors that are no failures are the caller's, and the breaker never hears of the fallback |
+/// | `wrap_error` | flag | for error types of others: the function returns `Result<T, breakerbox::Error<E>>`, and its body is written as if it returned `Result<T, E>` |
+///
+/// # Other
+///
+/// | key | value | |
+/// |---|---|---|
+/// | `boxed` | flag | keeps the body on the heap, so that the future is small and deep chains compile |
+/// | `crate` | `::other_name` | where `breakerbox` is, if it was renamed or is exported by another crate |
+///
+/// # The expansion
+///
+/// The function above becomes, apart from full paths:
+///
+/// ```ignore
+/// async fn charge(cents: u64) -> Result<String, PaymentError> {
+///     let breaker: &'static Breaker = {
+///         static SITE: CallSite = CallSite::new(
+///             "stripe",
+///             "charge",
+///             Policy::new().threshold(5).cooldown(Duration::new(60, 0)),
+///             module_path!(), file!(), line!(),
+///         );
+///         inventory::submit! { Declared(&SITE) }
+///         CallSite::breaker(&SITE)
+///     };
+///     let mut guard = enter(breaker);
+///     if !is_in(&guard) {
+///         if let Some(rejection) = wait(&mut guard).await {
+///             return rejected(rejection);
+///         }
+///     }
+///     let out: Result<String, PaymentError> = watch(&mut guard, async move { /* the body */ }).await;
+///     let verdict = match error_of(&out) {
+///         Some(error) => match error {
+///             PaymentError::Gateway(500..=599 | 429) => Verdict::Failure,
+///             _ => Verdict::Success,
+///         },
+///         None => Verdict::Success,
+///     };
+///     settle(&mut guard, verdict);
+///     out
+/// }
+/// ```
+///
+/// A call that is dropped half way, or panics, drops the guard, which tells the breaker.
+/// A layer adds 40 bytes to the future, and holds the arguments once more.
+///
+/// # Other attributes
+///
+/// The attribute that is written first expands first and sees the function as it is.
+/// `#[tokio::main]`, `#[tracing::instrument]` and the like may stand above or below;
+/// `#[async_trait]` stands on the `impl`, this one on its methods. A function has one
+/// circuit breaker.
 #[proc_macro_attribute]
-pub fn circuit_breaker(args: TokenStream, item: TokenStream) -> TokenStream {
+pub fn circuit_breaker(
+    args: proc_macro::TokenStream,
+    item: proc_macro::TokenStream,
+) -> proc_macro::TokenStream {
     guard(args.into(), item.into()).into()
 }
 
-/// Parse, judge, expand. The function comes back in any case, so that a mistake
-/// in an attribute is not followed by one at each of its callers.
+/// Parse, judge, expand. The function comes back in any case, so that a mistake in an
+/// attribute is not followed by one at each of the function's callers.
 fn guard(
     args: proc_macro2::TokenStream,
     item: proc_macro2::TokenStream,
 ) -> proc_macro2::TokenStream {
     let mut errors = Errors::default();
-    let args = Args::read(args, &mut errors);
     let Item {
         function,
         mut original,
-    } = Item::read(item, &mut errors);
-    let wrap_error = args.wrap_error.is_some();
+    } = Item::read(item, &args, &mut errors);
+    let args = Args::read(args, &mut errors);
+    let wraps = args.wrap_error.is_some();
     let guard = Guard::judge(args, function.as_ref(), &mut errors);
-    if let Some(messages) = errors.into_compile_errors() {
-        // With `wrap_error` the body has another type than the signature says.
-        if let Some(function) = function.filter(|_| wrap_error) {
-            original = expand::without_body(&function);
+    match (function, guard, errors.into_compile_errors()) {
+        (Some(function), Some(guard), None) => expand::expand(&function, &guard),
+        (function, _, messages) => {
+            // With `wrap_error` the body has another type than the signature says.
+            if let Some(bodyless) = function
+                .filter(|_| wraps)
+                .and_then(|f| expand::without_body(&f))
+            {
+                original = bodyless;
+            }
+            original.extend(messages);
+            original
         }
-        original.extend(messages);
-        return original;
-    }
-    match (function, guard) {
-        (Some(function), Some(guard)) => expand::expand(&function, &guard),
-        _ => original,
     }
 }

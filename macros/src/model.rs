@@ -1,40 +1,32 @@
 //! Judges the arguments together with the function, and collects all that is wrong.
 
-use std::time::Duration;
+mod policy;
+mod site;
 
-use proc_macro2::Span;
 use syn::Expr;
 use syn::ExprClosure;
-use syn::ExprLit;
 use syn::Ident;
-use syn::Lit;
-use syn::LitStr;
 use syn::Pat;
 use syn::Path;
-use syn::PathArguments;
 use syn::ReturnType;
 use syn::Type;
-use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 
 use crate::args::Args;
 use crate::args::Callable;
 use crate::args::Fallback;
 use crate::args::Given;
-use crate::args::OnCancel;
 use crate::args::Predicate;
 use crate::args::When;
 use crate::errors::Errors;
 use crate::item::Function;
 use crate::item::Shape;
-use crate::value::Value;
-use crate::value::bare;
-use crate::value::duration;
-use crate::value::number;
 
-/// As many as the state word of a breaker can count.
-const MAX_THRESHOLD: u32 = 524_287;
-const MAX_NAME_BYTES: usize = 128;
+pub(crate) use policy::CancelRule;
+pub(crate) use policy::Setting;
+pub(crate) use policy::SettingValue;
+pub(crate) use site::Declaration;
+pub(crate) use site::Site;
 
 /// All that a correct attribute asks for.
 pub(crate) struct Guard {
@@ -45,41 +37,6 @@ pub(crate) struct Guard {
     pub(crate) fallback: Option<Plan>,
     pub(crate) wrap_error: bool,
     pub(crate) boxed: bool,
-}
-
-/// Where the breaker comes from.
-pub(crate) enum Site {
-    /// A name known while compiling, listed when the program is linked.
-    Static(Declaration),
-    /// A name that is worked out for each call.
-    Dynamic(Declaration),
-    /// A breaker that the caller holds.
-    Handle(Expr),
-}
-
-pub(crate) struct Declaration {
-    pub(crate) service: Expr,
-    pub(crate) operation: LitStr,
-    pub(crate) policy: Vec<Setting>,
-}
-
-/// One call of a setter of `Policy`.
-pub(crate) struct Setting {
-    pub(crate) setter: Ident,
-    pub(crate) value: SettingValue,
-}
-
-pub(crate) enum SettingValue {
-    Number(u32, Span),
-    Duration(Duration, Span),
-    Code(Expr),
-    OnCancel(CancelRule),
-}
-
-pub(crate) enum CancelRule {
-    Ignore,
-    Failure,
-    After(Value<Duration>),
 }
 
 /// How an output becomes a verdict.
@@ -99,54 +56,32 @@ pub(crate) struct Plan {
 
 pub(crate) enum Answer {
     Value(Expr),
-    /// The parts of a closure; its body is written in place, so that it can await and return.
-    Inline {
-        argument: Pat,
-        ty: Option<Type>,
-        output: Option<Type>,
-        body: Expr,
-    },
+    Inline(Box<Inline>),
+}
+
+/// The parts of a closure whose body is written in place, so that it can await and return.
+pub(crate) struct Inline {
+    pub(crate) pattern: Pat,
+    pub(crate) ty: Option<Type>,
+    pub(crate) output: Option<Type>,
+    pub(crate) body: Expr,
 }
 
 impl Guard {
     pub(crate) fn judge(
-        args: Args,
+        mut args: Args,
         function: Option<&Function>,
         errors: &mut Errors,
     ) -> Option<Self> {
         let before = errors.count();
         let krate = args
             .krate
+            .take()
             .map_or_else(|| syn::parse_quote!(::breakerbox), |krate| krate.value);
 
-        let mut policy = Policy {
-            settings: Vec::new(),
-            errors,
-        };
-        let numbers = policy.take_numbers([
-            (
-                args.threshold,
-                "`threshold = 0` would open the circuit before any call: use 1 or more",
-            ),
-            (
-                args.probes,
-                "`probes = 0` would never let the circuit close again: use 1 or more",
-            ),
-            (
-                args.probe_concurrency,
-                "`probe_concurrency = 0` would let no probe through: use 1 or more",
-            ),
-            (
-                args.close_after,
-                "`close_after = 0` asks for no success at all: use 1 or more",
-            ),
-        ]);
-        policy.compare(numbers);
-        policy.take_durations([args.cooldown, args.probe_timeout, args.max_open_for]);
-        policy.take_on_cancel(args.on_cancel);
-        let policy = policy.settings;
+        let policy = policy::judge(&mut args, errors);
 
-        let site = site(
+        let site = site::judge(
             args.handle,
             args.service,
             args.operation,
@@ -192,244 +127,6 @@ impl Guard {
             wrap_error: args.wrap_error.is_some(),
             boxed: args.boxed.is_some(),
         })
-    }
-}
-
-/// Collects the calls of the setters of `Policy`, as far as the values are known checked.
-struct Policy<'e> {
-    settings: Vec<Setting>,
-    errors: &'e mut Errors,
-}
-
-/// A number that is known, and where it is written.
-type Known = Option<(u32, Span)>;
-
-impl Policy<'_> {
-    fn take_numbers<const N: usize>(
-        &mut self,
-        given: [(Option<Given<Expr>>, &str); N],
-    ) -> [Option<Known>; N] {
-        given.map(|(given, zero)| {
-            let Given { key, value } = given?;
-            match self.errors.keep(number(&key.to_string(), value)) {
-                Some(Value::Known(0, span)) => {
-                    self.errors.at(span, zero);
-                    Some(None)
-                }
-                Some(Value::Known(number, span)) => {
-                    self.set(key, SettingValue::Number(number, span));
-                    Some(Some((number, span)))
-                }
-                Some(Value::Code(code)) => {
-                    self.set(key, SettingValue::Code(code));
-                    Some(None)
-                }
-                None => Some(None),
-            }
-        })
-    }
-
-    /// What `Policy` would refuse while compiling is said here at the number that is to be changed.
-    fn compare(&mut self, [threshold, probes, concurrency, close_after]: [Option<Known>; 4]) {
-        if let Some(Some((threshold, span))) = threshold
-            && threshold > MAX_THRESHOLD
-        {
-            self.errors
-                .at(span, format!("`threshold` can be at most {MAX_THRESHOLD}"));
-        }
-        // `close_after` without `probes` raises them; a number behind code is for the compiler.
-        let round = match (probes, close_after) {
-            (Some(known), _) | (None, Some(known)) => known.map(|(round, _)| round),
-            (None, None) => Some(1),
-        };
-        let Some(round) = round else { return };
-        if let Some(Some((concurrency, span))) = concurrency
-            && concurrency > round
-        {
-            self.errors.at(
-                span,
-                format!("`probe_concurrency = {concurrency}` is more than the {round} of `probes`: raise `probes`"),
-            );
-        }
-        if let Some(Some((close_after, span))) = close_after
-            && close_after > round
-        {
-            self.errors.at(
-                span,
-                format!("`close_after = {close_after}` cannot be reached with `probes = {round}`: raise `probes`"),
-            );
-        }
-    }
-
-    fn take_durations<const N: usize>(&mut self, given: [Option<Given<Expr>>; N]) {
-        for Given { key, value } in given.into_iter().flatten() {
-            match self.duration(&key, value) {
-                Some(Value::Known(duration, span)) => {
-                    self.set(key, SettingValue::Duration(duration, span))
-                }
-                Some(Value::Code(code)) => self.set(key, SettingValue::Code(code)),
-                None => {}
-            }
-        }
-    }
-
-    fn take_on_cancel(&mut self, given: Option<Given<OnCancel>>) {
-        let Some(Given { key, value }) = given else {
-            return;
-        };
-        let rule = match value {
-            OnCancel::Ignore => CancelRule::Ignore,
-            OnCancel::Failure => CancelRule::Failure,
-            OnCancel::After(after) => match self.errors.keep(duration("after", after)) {
-                Some(after) => CancelRule::After(after),
-                None => return,
-            },
-        };
-        self.set(key, SettingValue::OnCancel(rule));
-    }
-
-    fn duration(&mut self, key: &Ident, value: Expr) -> Option<Value<Duration>> {
-        let value = self.errors.keep(duration(&key.to_string(), value))?;
-        match value {
-            Value::Known(Duration::ZERO, span) => {
-                self.errors
-                    .at(span, format!("`{key}` must be longer than zero"));
-                None
-            }
-            value => Some(value),
-        }
-    }
-
-    fn set(&mut self, setter: Ident, value: SettingValue) {
-        self.settings.push(Setting { setter, value });
-    }
-}
-
-fn site(
-    handle: Option<Given<Expr>>,
-    service: Option<Given<Expr>>,
-    operation: Option<Given<LitStr>>,
-    policy: Vec<Setting>,
-    function: Option<&Function>,
-    errors: &mut Errors,
-) -> Option<Site> {
-    if let Some(text) = &operation {
-        check_name("an operation", &text.value, errors);
-    }
-    if let Some(handle) = handle {
-        if let Some(service) = service {
-            errors.at(
-                service.key.span(),
-                "`handle` is a breaker with a name: remove `service`",
-            );
-        }
-        if let Some(operation) = operation {
-            errors.at(
-                operation.key.span(),
-                "`handle` stands for no place in the code: remove `operation`",
-            );
-        }
-        for Setting { setter, .. } in policy {
-            errors.at(
-                setter.span(),
-                format!("`handle` brings its own numbers: remove `{setter}`"),
-            );
-        }
-        return Some(Site::Handle(handle.value));
-    }
-    let Some(Given { value: service, .. }) = service else {
-        if !errors.mentions("service") {
-            errors.at(
-                Span::call_site(),
-                "which service is guarded? add `service = \"name\"`",
-            );
-        }
-        return None;
-    };
-
-    let service = bare(service);
-    let operation = operation.map(|given| given.value).or_else(|| {
-        let name = function?.name();
-        Some(LitStr::new(&name.to_string(), name.span()))
-    })?;
-    let linked = match &service {
-        Expr::Lit(ExprLit {
-            lit: Lit::Str(name),
-            ..
-        }) => {
-            check_name("a service", name, errors);
-            true
-        }
-        Expr::Lit(other) => {
-            errors.at(
-                other.span(),
-                "a service is named by a string, such as `service = \"stripe\"`",
-            );
-            return None;
-        }
-        Expr::Path(path) => path.qself.is_none() && names_a_constant(&path.path),
-        Expr::Macro(call) => call.mac.path.segments.last().is_some_and(|last| {
-            ["concat", "env", "stringify"]
-                .iter()
-                .any(|name| last.ident == name)
-        }),
-        _ => false,
-    };
-    let declaration = Declaration {
-        service,
-        operation,
-        policy,
-    };
-    Some(if linked {
-        Site::Static(declaration)
-    } else {
-        Site::Dynamic(declaration)
-    })
-}
-
-/// Whether a path reads like a constant in a module: associated constants may
-/// belong to a generic type, which a static cannot see.
-fn names_a_constant(path: &Path) -> bool {
-    let mut segments = path.segments.iter().rev();
-    let plain = path
-        .segments
-        .iter()
-        .all(|segment| matches!(segment.arguments, PathArguments::None));
-    let constant = segments.next().is_some_and(|last| {
-        let name = last.ident.unraw().to_string();
-        name.contains(char::is_uppercase) && !name.contains(char::is_lowercase)
-    });
-    plain
-        && constant
-        && segments.all(|module| {
-            !module
-                .ident
-                .unraw()
-                .to_string()
-                .contains(char::is_uppercase)
-        })
-}
-
-fn check_name(what: &str, name: &LitStr, errors: &mut Errors) {
-    let text = name.value();
-    if text.is_empty() {
-        errors.at(
-            name.span(),
-            format!("{what} needs a name that is not empty"),
-        );
-    } else if text.len() > MAX_NAME_BYTES {
-        let length = text.len();
-        errors.at(
-            name.span(),
-            format!(
-                "{what} has a name of at most {MAX_NAME_BYTES} bytes, and this one has {length}"
-            ),
-        );
-    } else if text.contains(char::is_control) {
-        errors.at(
-            name.span(),
-            format!("{what} has a name without control characters"),
-        );
     }
 }
 
@@ -496,7 +193,7 @@ fn fallback(
     if let Some(map) = map_rejected
         && match (&when, &answer) {
             (When::Rejected, _) | (When::Any, Answer::Value(_)) => true,
-            (When::Any, Answer::Inline { .. }) | (When::Failed | When::Predicate(_), _) => false,
+            (When::Any, Answer::Inline(_)) | (When::Failed | When::Predicate(_), _) => false,
         }
     {
         errors.at(
@@ -505,11 +202,11 @@ fn fallback(
         );
     }
     // An `Ok` that counts as a failure has no error that a closure could be given.
-    if let (Judgement::Output(_), When::Failed | When::Any, Answer::Inline { argument, .. }) =
+    if let (Judgement::Output(_), When::Failed | When::Any, Answer::Inline(inline)) =
         (verdict, &when, &answer)
     {
         errors.at(
-            argument.span(),
+            inline.pattern.span(),
             "with `classify` a failure need not be an error: write `fallback` as an expression without an argument",
         );
     }
@@ -528,7 +225,7 @@ fn inline(key: &Ident, closure: ExprClosure, errors: &mut Errors) -> Option<Answ
     if !check_closure(key, &closure, "the rejection or the error", errors) {
         return None;
     }
-    let (argument, ty) = match closure.inputs.into_iter().next()? {
+    let (pattern, ty) = match closure.inputs.into_iter().next()? {
         Pat::Type(typed) => (*typed.pat, Some(*typed.ty)),
         pat => (pat, None),
     };
@@ -536,12 +233,12 @@ fn inline(key: &Ident, closure: ExprClosure, errors: &mut Errors) -> Option<Answ
         ReturnType::Default => None,
         ReturnType::Type(_, ty) => Some(*ty),
     };
-    Some(Answer::Inline {
-        argument,
+    Some(Answer::Inline(Box::new(Inline {
+        pattern,
         ty,
         output,
         body: *closure.body,
-    })
+    })))
 }
 
 fn check_predicate(key: &Ident, predicate: &Predicate, errors: &mut Errors) {

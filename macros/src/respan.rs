@@ -20,6 +20,14 @@ pub(crate) fn repeated(tokens: TokenStream) -> TokenStream {
     map(tokens, &generated)
 }
 
+/// Where an error about all of the tokens belongs, from the first to the last. Only rustc
+/// can make one span of two.
+pub(crate) fn ends(tokens: &TokenStream) -> (Span, Span) {
+    let mut spans = tokens.clone().into_iter().map(|token| token.span());
+    let first = spans.next().unwrap_or_else(Span::call_site);
+    (first, spans.last().unwrap_or(first))
+}
+
 /// Points all errors of a path at one place.
 pub(crate) fn moved(tokens: TokenStream, span: Span) -> TokenStream {
     map(tokens, &|_| generated(span))

@@ -45,12 +45,24 @@ pub(crate) struct Clock {
 
 impl Clock {
     pub(crate) fn new() -> Self {
-        Self {
-            origin: Instant::now(),
-        }
+        Self { origin: instant() }
     }
 
     pub(crate) fn now(&self) -> Tick {
-        Tick(nanos(Instant::now().saturating_duration_since(self.origin)))
+        Tick(nanos(instant().saturating_duration_since(self.origin)))
+    }
+}
+
+#[cfg(not(feature = "test-util"))]
+fn instant() -> Instant {
+    Instant::now()
+}
+
+/// Among the last destructors of a thread tokio has no clock left, and would panic.
+#[cfg(feature = "test-util")]
+fn instant() -> Instant {
+    match tokio::runtime::Handle::try_current() {
+        Err(error) if error.is_thread_local_destroyed() => std::time::Instant::now().into(),
+        Ok(_) | Err(_) => Instant::now(),
     }
 }

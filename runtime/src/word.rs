@@ -74,6 +74,11 @@ impl Word {
         Self::new(self.generation(), count, self.state())
     }
 
+    /// For a call that a probe makes itself: it has no place in the round.
+    pub(crate) const fn riding(self) -> Self {
+        self.with_count(Ticket::RIDING)
+    }
+
     pub(crate) const fn ticket(self) -> Ticket {
         Ticket {
             generation: self.generation(),

@@ -38,7 +38,7 @@ pub(super) enum Ending {
 
 impl Stamp {
     /// For calls whose age nobody asks for.
-    pub(super) const UNTIMED: Self = Self(u64::MAX & !Self::RUNNING);
+    pub(super) const UNTIMED: Self = Self(!Self::RUNNING);
 
     const RUNNING: u64 = 1;
 

@@ -2,6 +2,7 @@
 
 mod call;
 mod guard;
+mod inside;
 mod permit;
 mod snapshot;
 mod watch;
@@ -150,14 +151,19 @@ impl Breaker {
             let left = opening.until.since(now);
             return Err(Rejected::open(self.name, opening.reason, left));
         }
-        let (admission, change) = self.gate.admit(now);
+        let seen = self.gate.load();
+        let (admission, change) =
+            if seen.state() == State::HalfOpen && inside::is_inside(self, seen.generation()) {
+                (Ok(seen.riding()), None)
+            } else {
+                self.gate.admit(now)
+            };
         self.tell(change);
         match admission {
             Ok(seen) => {
                 self.cells.add(Tally::Admitted);
-                Ok(Permit {
-                    guard: Guard::admitted(self, seen, Stamp::at(now)),
-                })
+                let guard = Guard::admitted(self, seen, Stamp::at(now));
+                Ok(Permit { guard })
             }
             Err(refused) => {
                 self.cells.add(Tally::Rejected);

@@ -7,6 +7,7 @@ use std::task::Poll;
 use pin_project_lite::pin_project;
 
 use crate::breaker::guard::Guard;
+use crate::breaker::inside::Inside;
 
 pin_project! {
     /// Polls the body of a guarded function and marks the guard meanwhile.
@@ -31,6 +32,7 @@ impl<'b> Guard<'b> {
     /// Runs the body of a function that is not async. The mark stays, as below.
     #[inline]
     pub(crate) fn run<T>(&mut self, body: impl FnOnce() -> T) -> T {
+        let _inside = self.inside();
         self.mark_running();
         body()
     }
@@ -42,6 +44,7 @@ impl<'b> Guard<'b> {
         body: Pin<&mut F>,
         context: &mut Context<'_>,
     ) -> Poll<F::Output> {
+        let _inside = self.inside();
         self.mark_running();
         let polled = body.poll(context);
         // Ready leaves the mark: what comes next is the judgement of the outcome,
@@ -50,6 +53,18 @@ impl<'b> Guard<'b> {
             self.mark_waiting();
         }
         polled
+    }
+}
+
+impl Guard<'_> {
+    /// While the body of a probe runs, the thread remembers that it is inside.
+    #[inline]
+    fn inside(&self) -> Option<Inside> {
+        if self.seen().is_closed() {
+            None
+        } else {
+            Inside::enter(self.breaker(), self.seen().generation())
+        }
     }
 }
 

@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
+use std::sync::Mutex;
 use std::sync::Once;
 use std::sync::OnceLock;
 use std::sync::PoisonError;
@@ -65,6 +66,8 @@ struct Inner {
     max_dynamic: AtomicUsize,
     dynamic: AtomicUsize,
     listeners: Listeners,
+    /// Whoever takes transitions hands them on before another takes any.
+    telling: Mutex<()>,
     /// Whether warnings that no listener hears go to standard error.
     speaks: bool,
     publishes: AtomicBool,
@@ -150,6 +153,7 @@ impl Registry {
                 max_dynamic: AtomicUsize::new(MAX_DYNAMIC_SERVICES),
                 dynamic: AtomicUsize::new(0),
                 listeners: Listeners::default(),
+                telling: Mutex::default(),
                 speaks: is_global,
                 publishes: AtomicBool::new(is_global),
                 closed: AtomicBool::new(false),
@@ -286,6 +290,7 @@ impl Inner {
     }
 
     fn tell_transitions(&self) {
+        let _in_order = self.telling.lock().unwrap_or_else(PoisonError::into_inner);
         for breaker in self.existing() {
             for transition in breaker.take_transitions() {
                 self.listeners.tell(&Event::Transition(transition));

@@ -60,7 +60,7 @@ impl Inner {
         let entry = self.get(service).unwrap_or_else(|| {
             let numbers = self
                 .declared(service)
-                .unwrap_or(Numbers::of_site(&site.declaration));
+                .unwrap_or_else(|| Numbers::of_site(&site.declaration));
             self.create(Cow::Borrowed(service), numbers)
         });
         entry.breaker

@@ -36,6 +36,12 @@ pub(crate) struct Ticket {
     pub(crate) place: u32,
 }
 
+impl Ticket {
+    /// The place of a call that a probe makes itself: none, and so it has no vote.
+    /// No list of probes is that long.
+    pub(crate) const RIDING: u32 = 2 * Policy::MAX_PROBES + 1;
+}
+
 /// What a call is told that wants to pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Admission {

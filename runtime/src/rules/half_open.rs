@@ -45,12 +45,7 @@ pub(crate) enum Decision {
 impl Round {
     /// A call comes at `now` and wants to be a probe.
     pub(crate) fn take(&mut self, policy: &Policy, now: Tick) -> Place {
-        for probe in self.slots.iter_mut().flatten() {
-            if !probe.hung && hangs(policy, *probe, now) {
-                probe.hung = true;
-                self.hung += 1;
-            }
-        }
+        self.notice_hung(policy, now);
         if let Some(reason) = self.hung_out(policy) {
             return Place::Over(reason);
         }
@@ -86,6 +81,7 @@ impl Round {
         verdict: Verdict,
         now: Tick,
     ) -> Decision {
+        self.notice_hung(policy, now);
         let place = usize::try_from(slot)
             .ok()
             .and_then(|slot| self.slots.get_mut(slot));
@@ -108,12 +104,19 @@ impl Round {
             }
             Verdict::Failure | Verdict::RetryAfter(_) => Decision::Open(Reason::ProbeFailed),
             Verdict::OpenFor(_) => Decision::Open(Reason::OpenFor),
-            Verdict::Ignore => {
-                if !probe.hung && hangs(policy, probe, now) {
-                    self.hung += 1;
-                }
-                self.hung_out(policy)
-                    .map_or(Decision::Undecided, Decision::Open)
+            Verdict::Ignore => self
+                .hung_out(policy)
+                .map_or(Decision::Undecided, Decision::Open),
+        }
+    }
+
+    /// Takes their places from the probes that are too old. At exactly
+    /// `probe_timeout` a place is free.
+    fn notice_hung(&mut self, policy: &Policy, now: Tick) {
+        for probe in self.slots.iter_mut().flatten() {
+            if !probe.hung && now.since(probe.started) >= policy.probe_timeout_value() {
+                probe.hung = true;
+                self.hung += 1;
             }
         }
     }
@@ -128,11 +131,6 @@ impl Round {
         (self.hung >= policy.probes_or_default().max(2))
             .then_some(Reason::ProbesHung { hung: self.hung })
     }
-}
-
-/// At exactly `probe_timeout` the place is free.
-fn hangs(policy: &Policy, probe: Probe, now: Tick) -> bool {
-    now.since(probe.started) >= policy.probe_timeout_value()
 }
 
 #[cfg(test)]

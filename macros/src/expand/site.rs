@@ -44,9 +44,13 @@ pub(crate) fn breaker(site: &Site, krate: &TokenStream, breaker: &Ident) -> Toke
             let service = &declaration.service;
             let name = Ident::new("__service", Span::mixed_site());
             let site = call_site(declaration, krate, "DynamicSite", None);
-            let at_name = respan::generated(service.span());
-            let service =
-                quote_spanned!(at_name=> ::core::convert::AsRef::<str>::as_ref(&#service));
+            let (start, end) = respan::ends(&service.to_token_stream());
+            let as_ref = Ident::new("as_ref", respan::generated(end));
+            let as_ref =
+                quote_spanned!(respan::generated(start)=> ::core::convert::AsRef::<str>::#as_ref);
+            let name_of = quote_spanned!(respan::generated(end)=> (#service));
+            let name_of = quote_spanned!(respan::generated(start)=> &#name_of);
+            let service = quote_spanned!(span=> #as_ref(#name_of));
             quote_spanned! {span=>
                 let #breaker: &'static #krate::Breaker = match #service {
                     #name => {
@@ -77,6 +81,7 @@ fn call_site(
         .policy
         .iter()
         .find_map(Setting::code_span)
+        .or_else(|| service.as_ref().map(Spanned::span))
         .map_or(span, respan::generated);
     let place = quote_spanned!(span=> ::core::module_path!(), ::core::file!(), ::core::line!());
     let new = respan::moved(quote_spanned!(span=> #ty::new), judged);
@@ -123,17 +128,4 @@ fn duration(duration: Duration, at: Span) -> TokenStream {
     let secs = duration.as_secs();
     let nanos = duration.subsec_nanos();
     quote_spanned!(respan::generated(at)=> ::core::time::Duration::new(#secs, #nanos))
-}
-
-impl Setting {
-    /// Where a value stands that is not known before the compiler has judged it.
-    fn code_span(&self) -> Option<Span> {
-        match &self.value {
-            SettingValue::Code(code)
-            | SettingValue::OnCancel(CancelRule::After(Value::Code(code))) => Some(code.span()),
-            SettingValue::Number(..) | SettingValue::Duration(..) | SettingValue::OnCancel(_) => {
-                None
-            }
-        }
-    }
 }

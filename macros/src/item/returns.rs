@@ -3,6 +3,7 @@
 use proc_macro2::Span;
 use proc_macro2::TokenStream;
 use quote::ToTokens;
+use quote::quote_spanned;
 use syn::GenericArgument;
 use syn::PathArguments;
 use syn::PathSegment;
@@ -12,15 +13,18 @@ use syn::Type;
 use syn::TypeInfer;
 use syn::TypeParamBound;
 use syn::punctuated::Punctuated;
-use syn::spanned::Spanned;
 use syn::visit_mut::VisitMut;
+
+use crate::respan;
 
 /// What a guarded call ends with: the value that has a verdict.
 pub(crate) struct Output {
     /// The type as it can be written in a body.
     pub(crate) ty: TokenStream,
-    /// Where errors about the type belong.
+    /// Where errors about the type begin.
     pub(crate) span: Span,
+    /// Where they end: a span over several tokens can only be made by rustc.
+    pub(crate) end: Span,
 }
 
 /// How a function that is not `async` hands its output over.
@@ -38,20 +42,22 @@ impl Output {
     pub(crate) fn of(output: &ReturnType, name: Span) -> Self {
         match output {
             ReturnType::Default => Self {
-                ty: quote::quote!(()),
+                ty: quote_spanned!(name=> ()),
                 span: name,
+                end: name,
             },
             ReturnType::Type(_, ty) => Self::new(ty),
         }
     }
 
     fn new(ty: &Type) -> Self {
-        let span = ty.span();
+        let (span, end) = respan::ends(&ty.to_token_stream());
         let mut ty = ty.clone();
         ReplaceImplTrait.visit_type_mut(&mut ty);
         Self {
             ty: ty.into_token_stream(),
             span,
+            end,
         }
     }
 }

@@ -74,7 +74,7 @@ impl AsyncTail {
     }
 
     /// The whole body again, with another block behind `async move`.
-    pub(crate) fn with_block(&self, block: Group) -> TokenStream {
+    pub(crate) fn with_block(&self, block: &Group) -> TokenStream {
         let opening: TokenStream = self.opening.iter().cloned().collect();
         let mut body: TokenStream = self.before.iter().cloned().collect();
         match &self.parens {
@@ -205,10 +205,7 @@ mod tests {
         ] {
             let tail = find(body).unwrap();
             assert_eq!(tail.block.to_string(), quote!({ b }).to_string());
-            assert_eq!(
-                tail.with_block(block.clone()).to_string(),
-                expected.to_string()
-            );
+            assert_eq!(tail.with_block(&block).to_string(), expected.to_string());
         }
     }
 

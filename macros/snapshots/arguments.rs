@@ -1,0 +1,65 @@
+async fn send<T: Body>(
+    mut self,
+    to: Vec<String>,
+    _2: Lock,
+    (subject, body): (String, T),
+    n: u32,
+) -> Result<impl Debug, Error> {
+    #![allow(unused)]
+    let __breaker: &'static ::breakerbox::Breaker = {
+        static __SITE: ::breakerbox::__private::CallSite = ::breakerbox::__private::CallSite::new(
+            "mail",
+            "send",
+            ::breakerbox::Policy::new(),
+            ::core::module_path!(),
+            ::core::file!(),
+            ::core::line!(),
+        );
+        ::breakerbox::__private::inventory::submit! {
+            ::breakerbox::__private::Declared(& __SITE)
+        }
+        ::breakerbox::__private::CallSite::breaker(&__SITE)
+    };
+    let mut __guard = ::breakerbox::__private::enter(__breaker);
+    if !::breakerbox::__private::is_in(&__guard) {
+        if let ::core::option::Option::Some(__rejected) = ::breakerbox::__private::wait(
+                &mut __guard,
+            )
+            .await
+        {
+            return ::breakerbox::__private::rejected::<Result<_, Error>>(__rejected);
+        }
+    }
+    let __out: Result<_, Error> = ::breakerbox::__private::watch(
+            &mut __guard,
+            ::breakerbox::__private::boxed(async move {
+                if let ::core::option::Option::Some(__ret) = ::core::option::Option::None::<
+                    Result<_, Error>,
+                > {
+                    return __ret;
+                }
+                #[allow(clippy::collection_is_never_read)]
+                let mut to = to;
+                #[allow(
+                    clippy::no_effect_underscore_binding,
+                    clippy::used_underscore_binding
+                )]
+                let _2 = _2;
+                let subject = subject;
+                let body = body;
+                #[allow(clippy::diverging_sub_expression)]
+                let __ret: Result<_, Error> = {
+                    to.push(subject);
+                    Ok(to)
+                };
+                #[allow(unreachable_code)] __ret
+            }),
+        )
+        .await;
+    let __verdict = match ::breakerbox::__private::error_of::<Result<_, Error>>(&__out) {
+        ::core::option::Option::Some(_) => ::breakerbox::Verdict::Failure,
+        ::core::option::Option::None => ::breakerbox::Verdict::Success,
+    };
+    ::breakerbox::__private::settle(&mut __guard, __verdict);
+    __out
+}

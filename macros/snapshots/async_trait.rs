@@ -1,0 +1,69 @@
+fn find<'life0, 'async_trait>(
+    &'life0 self,
+    text: String,
+) -> ::core::pin::Pin<
+    Box<
+        dyn ::core::future::Future<
+            Output = Result<u32, E>,
+        > + ::core::marker::Send + 'async_trait,
+    >,
+> {
+    Box::pin(async move {
+        if let ::core::option::Option::Some(__ret) = ::core::option::Option::None::<
+            Result<u32, E>,
+        > {
+            return __ret;
+        }
+        let __breaker: &'static ::breakerbox::Breaker = {
+            static __SITE: ::breakerbox::__private::CallSite = ::breakerbox::__private::CallSite::new(
+                "search",
+                "find",
+                ::breakerbox::Policy::new(),
+                ::core::module_path!(),
+                ::core::file!(),
+                ::core::line!(),
+            );
+            ::breakerbox::__private::inventory::submit! {
+                ::breakerbox::__private::Declared(& __SITE)
+            }
+            ::breakerbox::__private::CallSite::breaker(&__SITE)
+        };
+        let mut __guard = ::breakerbox::__private::enter(__breaker);
+        if !::breakerbox::__private::is_in(&__guard) {
+            if let ::core::option::Option::Some(__rejected) = ::breakerbox::__private::wait(
+                    &mut __guard,
+                )
+                .await
+            {
+                return ::breakerbox::__private::rejected::<Result<u32, E>>(__rejected);
+            }
+        }
+        let __out: Result<u32, E> = ::breakerbox::__private::watch(
+                &mut __guard,
+                async move {
+                    if let ::core::option::Option::Some(__ret) = ::core::option::Option::None::<
+                        Result<u32, E>,
+                    > {
+                        return __ret;
+                    }
+                    #[allow(clippy::diverging_sub_expression)]
+                    let __ret: Result<u32, E> = {
+                        let __self = self;
+                        let text = text;
+                        let __ret: Result<u32, E> = { Ok(text.len()) };
+                        __ret
+                    };
+                    #[allow(unreachable_code)] __ret
+                },
+            )
+            .await;
+        let __verdict = match ::breakerbox::__private::error_of::<
+            Result<u32, E>,
+        >(&__out) {
+            ::core::option::Option::Some(_) => ::breakerbox::Verdict::Failure,
+            ::core::option::Option::None => ::breakerbox::Verdict::Success,
+        };
+        ::breakerbox::__private::settle(&mut __guard, __verdict);
+        __out
+    })
+}

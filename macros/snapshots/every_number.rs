@@ -1,0 +1,65 @@
+/// Charges a card.
+pub async fn charge(&self, order: &Order) -> Result<Receipt, PaymentError> {
+    let __breaker: &'static ::resilience::Breaker = {
+        static __SITE: ::resilience::__private::CallSite = ::resilience::__private::CallSite::new(
+            NAME,
+            "POST /charges",
+            ::resilience::Policy::new()
+                .threshold(LIMIT)
+                .probes(3u32)
+                .probe_concurrency(2u32)
+                .close_after(2u32)
+                .cooldown(::core::time::Duration::new(0u64, 250000000u32))
+                .probe_timeout(TIMEOUT)
+                .max_open_for(::core::time::Duration::new(7200u64, 0u32))
+                .on_cancel(
+                    ::resilience::OnCancel::After(
+                        ::core::time::Duration::new(2u64, 0u32),
+                    ),
+                ),
+            ::core::module_path!(),
+            ::core::file!(),
+            ::core::line!(),
+        );
+        ::resilience::__private::inventory::submit! {
+            ::resilience::__private::Declared(& __SITE)
+        }
+        ::resilience::__private::CallSite::breaker(&__SITE)
+    };
+    let mut __guard = ::resilience::__private::enter(__breaker);
+    if !::resilience::__private::is_in(&__guard) {
+        if let ::core::option::Option::Some(__rejected) = ::resilience::__private::wait(
+                &mut __guard,
+            )
+            .await
+        {
+            return ::resilience::__private::rejected::<
+                Result<Receipt, PaymentError>,
+            >(__rejected);
+        }
+    }
+    let __out: Result<Receipt, PaymentError> = ::resilience::__private::watch(
+            &mut __guard,
+            async move {
+                if let ::core::option::Option::Some(__ret) = ::core::option::Option::None::<
+                    Result<Receipt, PaymentError>,
+                > {
+                    return __ret;
+                }
+                #[allow(clippy::diverging_sub_expression)]
+                let __ret: Result<Receipt, PaymentError> = {
+                    self.post(order).await
+                };
+                #[allow(unreachable_code)] __ret
+            },
+        )
+        .await;
+    let __verdict = match ::resilience::__private::error_of::<
+        Result<Receipt, PaymentError>,
+    >(&__out) {
+        ::core::option::Option::Some(_) => ::resilience::Verdict::Failure,
+        ::core::option::Option::None => ::resilience::Verdict::Success,
+    };
+    ::resilience::__private::settle(&mut __guard, __verdict);
+    __out
+}

@@ -1,0 +1,58 @@
+/// Charges a card.
+pub async fn charge(&self, order: &Order) -> Result<Receipt, PaymentError> {
+    let __breaker: &::breakerbox::Breaker = self.breaker;
+    let __failed: Result<Receipt, PaymentError> = '__guarded: {
+        let mut __guard = ::breakerbox::__private::enter(__breaker);
+        if !::breakerbox::__private::is_in(&__guard) {
+            if let ::core::option::Option::Some(__rejected) = ::breakerbox::__private::wait(
+                    &mut __guard,
+                )
+                .await
+            {
+                break '__guarded ::breakerbox::__private::rejected::<
+                    Result<Receipt, PaymentError>,
+                >(__rejected);
+            }
+        }
+        let __out: Result<Receipt, PaymentError> = ::breakerbox::__private::watch(
+                &mut __guard,
+                async move {
+                    if let ::core::option::Option::Some(__ret) = ::core::option::Option::None::<
+                        Result<Receipt, PaymentError>,
+                    > {
+                        return __ret;
+                    }
+                    #[allow(clippy::diverging_sub_expression)]
+                    let __ret: Result<Receipt, PaymentError> = {
+                        self.post(order).await
+                    };
+                    #[allow(unreachable_code)] __ret
+                },
+            )
+            .await;
+        let __verdict = match ::breakerbox::__private::error_of::<
+            Result<Receipt, PaymentError>,
+        >(&__out) {
+            ::core::option::Option::Some(_) => ::breakerbox::Verdict::Failure,
+            ::core::option::Option::None => ::breakerbox::Verdict::Success,
+        };
+        ::breakerbox::__private::settle(&mut __guard, __verdict);
+        if !match __verdict {
+            ::breakerbox::Verdict::Success | ::breakerbox::Verdict::Ignore => false,
+            _ => true,
+        } {
+            return __out;
+        }
+        __out
+    };
+    match __failed {
+        ::core::result::Result::Err(__error) => {
+            #[allow(clippy::no_effect_underscore_binding)]
+            let error = __error;
+            #[allow(clippy::diverging_sub_expression)]
+            let __ret: Result<Receipt, PaymentError> = self.queue(order, error).await;
+            #[allow(unreachable_code)] __ret
+        }
+        __ret => __ret,
+    }
+}

@@ -1,0 +1,53 @@
+fn find(text: String) -> impl Future<Output = Result<u32, E>> + Send {
+    let __future = (move || -> _ {
+        #[allow(clippy::diverging_sub_expression)]
+        let __ret: _ = {
+            search(text).boxed()
+        };
+        #[allow(unreachable_code)] __ret
+    })();
+    async move {
+        if let ::core::option::Option::Some(__ret) = ::core::option::Option::None::<
+            Result<u32, E>,
+        > {
+            return __ret;
+        }
+        let __breaker: &'static ::breakerbox::Breaker = {
+            static __SITE: ::breakerbox::__private::CallSite = ::breakerbox::__private::CallSite::new(
+                "search",
+                "find",
+                ::breakerbox::Policy::new(),
+                ::core::module_path!(),
+                ::core::file!(),
+                ::core::line!(),
+            );
+            ::breakerbox::__private::inventory::submit! {
+                ::breakerbox::__private::Declared(& __SITE)
+            }
+            ::breakerbox::__private::CallSite::breaker(&__SITE)
+        };
+        let mut __guard = ::breakerbox::__private::enter(__breaker);
+        if !::breakerbox::__private::is_in(&__guard) {
+            if let ::core::option::Option::Some(__rejected) = ::breakerbox::__private::wait(
+                    &mut __guard,
+                )
+                .await
+            {
+                return ::breakerbox::__private::rejected::<Result<u32, E>>(__rejected);
+            }
+        }
+        let __out: Result<u32, E> = ::breakerbox::__private::watch(
+                &mut __guard,
+                __future,
+            )
+            .await;
+        let __verdict = match ::breakerbox::__private::error_of::<
+            Result<u32, E>,
+        >(&__out) {
+            ::core::option::Option::Some(_) => ::breakerbox::Verdict::Failure,
+            ::core::option::Option::None => ::breakerbox::Verdict::Success,
+        };
+        ::breakerbox::__private::settle(&mut __guard, __verdict);
+        __out
+    }
+}

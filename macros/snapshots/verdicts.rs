@@ -1,0 +1,69 @@
+/// Charges a card.
+pub async fn charge(&self, order: &Order) -> Result<Receipt, PaymentError> {
+    let __breaker: &'static ::breakerbox::Breaker = match ::core::convert::AsRef::<
+        str,
+    >::as_ref(&(format!("stripe-{}", self.region))) {
+        __service => {
+            static __SITE: ::breakerbox::__private::DynamicSite = ::breakerbox::__private::DynamicSite::new(
+                "charge",
+                ::breakerbox::Policy::new(),
+                ::core::module_path!(),
+                ::core::file!(),
+                ::core::line!(),
+            );
+            ::breakerbox::__private::DynamicSite::breaker(&__SITE, __service)
+        }
+    };
+    let mut __guard = ::breakerbox::__private::enter(__breaker);
+    if !::breakerbox::__private::is_in(&__guard) {
+        if let ::core::option::Option::Some(__rejected) = ::breakerbox::__private::wait(
+                &mut __guard,
+            )
+            .await
+        {
+            return ::breakerbox::__private::map_rejected::<
+                Result<Receipt, PaymentError>,
+            >(__rejected, PaymentError::from);
+        }
+    }
+    let __out: Result<Receipt, PaymentError> = ::breakerbox::__private::watch(
+            &mut __guard,
+            async move {
+                if let ::core::option::Option::Some(__ret) = ::core::option::Option::None::<
+                    Result<Receipt, PaymentError>,
+                > {
+                    return __ret;
+                }
+                #[allow(clippy::diverging_sub_expression)]
+                let __ret: Result<Receipt, PaymentError> = {
+                    self.post(order).await
+                };
+                #[allow(unreachable_code)] __ret
+            },
+        )
+        .await;
+    let __verdict = match ::breakerbox::__private::error_of::<
+        Result<Receipt, PaymentError>,
+    >(&__out) {
+        ::core::option::Option::Some(__error) => {
+            if ::breakerbox::__private::ask_closure(
+                __error,
+                |error| error.is_declined(),
+            ) {
+                ::breakerbox::Verdict::Ignore
+            } else {
+                if match __error {
+                    PaymentError::Gateway(status) if *status >= 500 => true,
+                    _ => false,
+                } {
+                    ::breakerbox::Verdict::Failure
+                } else {
+                    ::breakerbox::Verdict::Success
+                }
+            }
+        }
+        ::core::option::Option::None => ::breakerbox::Verdict::Success,
+    };
+    ::breakerbox::__private::settle(&mut __guard, __verdict);
+    __out
+}

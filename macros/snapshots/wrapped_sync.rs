@@ -1,0 +1,63 @@
+fn rate(currency: &str) -> Result<f64, breakerbox::Error<io::Error>> {
+    let __breaker: &'static ::breakerbox::Breaker = {
+        static __SITE: ::breakerbox::__private::CallSite = ::breakerbox::__private::CallSite::new(
+            "rates",
+            "rate",
+            ::breakerbox::Policy::new(),
+            ::core::module_path!(),
+            ::core::file!(),
+            ::core::line!(),
+        );
+        ::breakerbox::__private::inventory::submit! {
+            ::breakerbox::__private::Declared(& __SITE)
+        }
+        ::breakerbox::__private::CallSite::breaker(&__SITE)
+    };
+    let mut __guard = ::breakerbox::__private::enter(__breaker);
+    if !::breakerbox::__private::is_in(&__guard) {
+        if let ::core::option::Option::Some(__rejected) = ::breakerbox::__private::wait_blocking(
+            &mut __guard,
+        ) {
+            return ::breakerbox::__private::rejected::<
+                Result<f64, breakerbox::Error<io::Error>>,
+            >(__rejected);
+        }
+    }
+    let __out: <Result<
+        f64,
+        breakerbox::Error<io::Error>,
+    > as ::breakerbox::__private::Wrapped>::Plain = ::breakerbox::__private::run(
+        &mut __guard,
+        move || -> <Result<
+            f64,
+            breakerbox::Error<io::Error>,
+        > as ::breakerbox::__private::Wrapped>::Plain {
+            #[allow(clippy::diverging_sub_expression)]
+            let __ret: <Result<
+                f64,
+                breakerbox::Error<io::Error>,
+            > as ::breakerbox::__private::Wrapped>::Plain = {
+                let text = fs::read_to_string(currency)?;
+                parse(&text)
+            };
+            #[allow(unreachable_code)] __ret
+        },
+    );
+    let __verdict = match ::breakerbox::__private::error_of::<
+        <Result<
+            f64,
+            breakerbox::Error<io::Error>,
+        > as ::breakerbox::__private::Wrapped>::Plain,
+    >(&__out) {
+        ::core::option::Option::Some(__error) => {
+            if ::breakerbox::__private::ask(is_timeout, __error) {
+                ::breakerbox::Verdict::Failure
+            } else {
+                ::breakerbox::Verdict::Success
+            }
+        }
+        ::core::option::Option::None => ::breakerbox::Verdict::Success,
+    };
+    ::breakerbox::__private::settle(&mut __guard, __verdict);
+    ::breakerbox::__private::wrap::<Result<f64, breakerbox::Error<io::Error>>>(__out)
+}

@@ -1,0 +1,323 @@
+//! Writes one call under the guard: asking, running, judging, and what the caller gets.
+
+use proc_macro2::Delimiter;
+use proc_macro2::Ident;
+use proc_macro2::TokenStream;
+use proc_macro2::TokenTree;
+use quote::ToTokens;
+use quote::quote_spanned;
+use syn::Expr;
+
+use crate::args::Predicate;
+use crate::args::When;
+use crate::expand::Expansion;
+use crate::expand::Locals;
+use crate::expand::Waiting;
+use crate::expand::user_block;
+use crate::model::Answer;
+use crate::model::Inline;
+use crate::model::Judgement;
+use crate::model::Plan;
+
+impl Expansion<'_> {
+    /// Asks the breaker, runs the body, tells the breaker, and puts the fallback in its place.
+    pub(super) fn guarded(
+        &self,
+        waiting: Waiting,
+        breaker: &TokenStream,
+        body: &TokenStream,
+    ) -> TokenStream {
+        let attempt = self.attempt(waiting, body);
+        let Locals {
+            guarded,
+            failed,
+            rejected,
+            error,
+            ret,
+            ..
+        } = &self.locals;
+        let Self {
+            krate,
+            output,
+            span,
+            ..
+        } = self;
+        let Some(Plan { when, answer }) = &self.guard.fallback else {
+            return quote_spanned!(*span=> #breaker #attempt);
+        };
+        match (answer, when) {
+            (Answer::Value(value), _) => {
+                let value = self.value(&self.statement(value), output);
+                quote_spanned!(*span=> #breaker #guarded: { #attempt } #value)
+            }
+            (Answer::Inline(inline), When::Rejected) => {
+                let ty = quote_spanned!(*span=> #krate::Rejected);
+                let answer = self.inline(inline, rejected, Some(&ty));
+                quote_spanned!(*span=> #breaker let #rejected = #guarded: { #attempt }; #answer)
+            }
+            (Answer::Inline(inline), When::Failed | When::Any | When::Predicate(_)) => {
+                let answer = self.inline(inline, error, None);
+                quote_spanned! {*span=>
+                    #breaker
+                    let #failed: #output = #guarded: { #attempt };
+                    match #failed {
+                        ::core::result::Result::Err(#error) => { #answer }
+                        #ret => #ret,
+                    }
+                }
+            }
+        }
+    }
+
+    /// The body of a fallback closure in place of a call of it.
+    fn inline(&self, inline: &Inline, argument: &Ident, ty: Option<&TokenStream>) -> TokenStream {
+        let Inline {
+            pattern,
+            ty: own_type,
+            output,
+            body,
+        } = inline;
+        let ty = own_type
+            .as_ref()
+            .map(ToTokens::to_token_stream)
+            .or_else(|| ty.cloned());
+        let ty = ty.map(|ty| quote_spanned!(self.span=> : #ty));
+        let output = output
+            .as_ref()
+            .map_or_else(|| self.output.clone(), ToTokens::to_token_stream);
+        let value = self.value(&self.statement(body), &output);
+        quote_spanned! {self.span=>
+            #[allow(clippy::no_effect_underscore_binding)]
+            let #pattern #ty = #argument;
+            #value
+        }
+    }
+
+    /// One call under the guard. It ends the function with the output, or it breaks out
+    /// with what the fallback is about.
+    fn attempt(&self, waiting: Waiting, body: &TokenStream) -> TokenStream {
+        let Self {
+            krate, plain, span, ..
+        } = self;
+        let Locals {
+            breaker,
+            guard,
+            out,
+            verdict,
+            rejected,
+            ..
+        } = &self.locals;
+        let on_rejected = self.on_rejected();
+        let (wait, run) = match waiting {
+            Waiting::Async => (
+                quote_spanned!(*span=> #krate::__private::wait(&mut #guard).await),
+                quote_spanned!(*span=> #krate::__private::watch(&mut #guard, #body).await),
+            ),
+            Waiting::Blocking => (
+                quote_spanned!(*span=> #krate::__private::wait_blocking(&mut #guard)),
+                quote_spanned!(*span=> #krate::__private::run(&mut #guard, #body)),
+            ),
+        };
+        let judged = self.verdict();
+        let ending = self.ending();
+        // The guard is made, filled and settled in one place: moving it through the
+        // state of the future would cost more than all the rest.
+        quote_spanned! {*span=>
+            let mut #guard = #krate::__private::enter(#breaker);
+            if !#krate::__private::is_in(&#guard) {
+                if let ::core::option::Option::Some(#rejected) = #wait {
+                    #on_rejected
+                }
+            }
+            let #out: #plain = #run;
+            let #verdict = #judged;
+            #krate::__private::settle(&mut #guard, #verdict);
+            #ending
+        }
+    }
+
+    fn on_rejected(&self) -> TokenStream {
+        let Self { span, .. } = self;
+        let Locals {
+            guarded, rejected, ..
+        } = &self.locals;
+        match &self.guard.fallback {
+            Some(Plan {
+                when: When::Rejected,
+                answer: Answer::Inline(_),
+            }) => {
+                quote_spanned!(*span=> break #guarded #rejected)
+            }
+            Some(Plan {
+                when: When::Rejected | When::Any,
+                answer: Answer::Value(_),
+            }) => {
+                quote_spanned!(*span=> { let _ = #rejected; break #guarded })
+            }
+            Some(Plan {
+                when: When::Any,
+                answer: Answer::Inline(_),
+            }) => {
+                let output = self.rejection();
+                quote_spanned!(*span=> break #guarded #output)
+            }
+            Some(Plan {
+                when: When::Failed | When::Predicate(_),
+                ..
+            })
+            | None => {
+                let output = self.rejection();
+                quote_spanned!(*span=> return #output)
+            }
+        }
+    }
+
+    /// The output for a call that was never made.
+    fn rejection(&self) -> TokenStream {
+        let Self { output, span, .. } = self;
+        let Locals { rejected, .. } = &self.locals;
+        match &self.guard.map_rejected {
+            None => {
+                let make = self.function_for("rejected", output);
+                quote_spanned!(*span=> #make(#rejected))
+            }
+            Some(map) => {
+                let make = self.function_for("map_rejected", output);
+                quote_spanned!(*span=> #make(#rejected, #map))
+            }
+        }
+    }
+
+    /// What follows once the breaker knows: the output, or the way to the fallback.
+    fn ending(&self) -> TokenStream {
+        let Self {
+            krate,
+            output,
+            span,
+            ..
+        } = self;
+        let Locals { out, verdict, .. } = &self.locals;
+        let out = if self.guard.wrap_error {
+            let wrap = self.function_for("wrap", output);
+            quote_spanned!(*span=> #wrap(#out))
+        } else {
+            out.to_token_stream()
+        };
+        let Some(Plan { when, answer }) = &self.guard.fallback else {
+            return out;
+        };
+        let failed = match when {
+            When::Rejected => return quote_spanned!(*span=> return #out;),
+            When::Failed | When::Any => quote_spanned!(*span=> true),
+            When::Predicate(predicate) => {
+                let error = &self.locals.error;
+                let asked = self.ask(predicate);
+                self.on_error(
+                    &quote_spanned!(*span=> #error),
+                    &asked,
+                    &quote_spanned!(*span=> false),
+                )
+            }
+        };
+        let value = match answer {
+            Answer::Value(_) => TokenStream::new(),
+            Answer::Inline(_) => out.clone(),
+        };
+        // An error that the breaker does not count is the caller's to see.
+        quote_spanned! {*span=>
+            if !match #verdict {
+                #krate::Verdict::Success | #krate::Verdict::Ignore => false,
+                _ => #failed,
+            } {
+                return #out;
+            }
+            #value
+        }
+    }
+
+    fn verdict(&self) -> TokenStream {
+        let Self { krate, span, .. } = self;
+        let Locals { out, error, .. } = &self.locals;
+        let (fails_on, ignores) = match &self.guard.verdict {
+            Judgement::Output(judge) => {
+                let judge = judge.to_token_stream();
+                let arguments = quote_spanned!(*span=> &#out, #judge);
+                return self.call_at("classify", &judge, &arguments);
+            }
+            Judgement::Error { fails_on, ignores } => (fails_on, ignores),
+        };
+        let mut judged = quote_spanned!(*span=> #krate::Verdict::Failure);
+        if let Some(fails_on) = fails_on {
+            let asked = self.ask(fails_on);
+            judged =
+                quote_spanned!(*span=> if #asked { #judged } else { #krate::Verdict::Success });
+        }
+        if let Some(ignores) = ignores {
+            let asked = self.ask(ignores);
+            judged = quote_spanned!(*span=> if #asked { #krate::Verdict::Ignore } else { #judged });
+        }
+        let pattern = if fails_on.is_some() || ignores.is_some() {
+            error.to_token_stream()
+        } else {
+            quote_spanned!(*span=> _)
+        };
+        self.on_error(
+            &pattern,
+            &judged,
+            &quote_spanned!(*span=> #krate::Verdict::Success),
+        )
+    }
+
+    /// One value for an error, another where there is none.
+    fn on_error(
+        &self,
+        pattern: &TokenStream,
+        error: &TokenStream,
+        none: &TokenStream,
+    ) -> TokenStream {
+        let Self { plain, span, .. } = self;
+        let Locals { out, .. } = &self.locals;
+        let error_of = self.function_for("error_of", plain);
+        quote_spanned! {*span=>
+            match #error_of(&#out) {
+                ::core::option::Option::Some(#pattern) => #error,
+                ::core::option::Option::None => #none,
+            }
+        }
+    }
+
+    fn ask(&self, predicate: &Predicate) -> TokenStream {
+        let Self { span, .. } = self;
+        let Locals { error, .. } = &self.locals;
+        match predicate {
+            Predicate::Path(path) => {
+                let path = path.to_token_stream();
+                self.call_at("ask", &path, &quote_spanned!(*span=> #path, #error))
+            }
+            Predicate::Closure(closure) => {
+                let closure = closure.to_token_stream();
+                let arguments = quote_spanned!(*span=> #error, #closure);
+                self.call_at("ask_closure", &closure, &arguments)
+            }
+            // `matches!` could be the user's own.
+            Predicate::Pattern { pattern, guard } => {
+                let guard = guard
+                    .as_ref()
+                    .map(|guard| quote_spanned!(*span=> if #guard));
+                quote_spanned!(*span=> match #error { #pattern #guard => true, _ => false })
+            }
+        }
+    }
+
+    /// An expression of the user as the value of a `let`.
+    fn statement(&self, code: &Expr) -> TokenStream {
+        let tokens = code.to_token_stream();
+        let mut trees = tokens.clone().into_iter();
+        match (trees.next(), trees.next()) {
+            (Some(TokenTree::Group(block)), None) if block.delimiter() == Delimiter::Brace => {
+                user_block(&block, self.span).into_token_stream()
+            }
+            _ => tokens,
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! Ten expansions as they are, so that a change of one is seen in review.
+//!
+//! `UPDATE_SNAPSHOTS=1 cargo test -p breakerbox-macros` writes them anew.
+
+use std::fs;
+use std::path::Path;
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+fn check(name: &str, args: TokenStream, item: TokenStream) {
+    let file: syn::File = syn::parse2(crate::guard(args, item)).unwrap();
+    let expanded = prettyplease::unparse(&file);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("snapshots/{name}.rs"));
+    if std::env::var_os("UPDATE_SNAPSHOTS").is_some() {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, &expanded).unwrap();
+    }
+    let expected = fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        expanded == expected,
+        "the expansion of `{name}` is now\n{expanded}"
+    );
+}
+
+/// M100
+#[test]
+fn the_expansions_are_the_reviewed_ones() {
+    let function = quote!(
+        /// Charges a card.
+        pub async fn charge(&self, order: &Order) -> Result<Receipt, PaymentError> {
+            self.post(order).await
+        }
+    );
+    check(
+        "async_method",
+        quote!(
+            service = "stripe",
+            threshold = 5,
+            cooldown = "1m30s",
+            fails_on = is_infra
+        ),
+        function.clone(),
+    );
+    check("defaults", quote!(service = "stripe"), function.clone());
+    check(
+        "every_number",
+        quote!(
+            service = NAME,
+            threshold = LIMIT,
+            cooldown = "250ms",
+            probes = 3,
+            probe_concurrency = 2,
+            close_after = 2,
+            probe_timeout = TIMEOUT,
+            max_open_for = "2h",
+            on_cancel = after("2s"),
+            operation = "POST /charges",
+            crate = ::resilience
+        ),
+        function.clone(),
+    );
+    check(
+        "verdicts",
+        quote!(
+            service = format!("stripe-{}", self.region),
+            ignores = |error| error.is_declined(),
+            fails_on = matches(PaymentError::Gateway(status) if *status >= 500),
+            map_rejected = PaymentError::from
+        ),
+        function.clone(),
+    );
+    check(
+        "fallback_closure",
+        quote!(
+            handle = self.breaker,
+            fallback_when = any,
+            fallback = |error| self.queue(order, error).await
+        ),
+        function.clone(),
+    );
+    check(
+        "fallback_expression",
+        quote!(
+            service = "stripe",
+            classify = verdict_of,
+            fallback_when = is_busy,
+            fallback = { cached(order).await }
+        ),
+        function,
+    );
+    check(
+        "wrapped_sync",
+        quote!(service = "rates", wrap_error, fails_on = is_timeout),
+        quote!(
+            fn rate(currency: &str) -> Result<f64, breakerbox::Error<io::Error>> {
+                let text = fs::read_to_string(currency)?;
+                parse(&text)
+            }
+        ),
+    );
+    check(
+        "arguments",
+        quote!(service = "mail", boxed),
+        quote!(
+            async fn send<T: Body>(
+                mut self,
+                mut to: Vec<String>,
+                _: Lock,
+                (subject, body): (String, T),
+                n: u32,
+            ) -> Result<impl Debug, Error> {
+                #![allow(unused)]
+                to.push(subject);
+                Ok(to)
+            }
+        ),
+    );
+    check(
+        "async_trait",
+        quote!(service = "search"),
+        quote!(
+            fn find<'life0, 'async_trait>(
+                &'life0 self,
+                text: String,
+            ) -> ::core::pin::Pin<
+                Box<
+                    dyn ::core::future::Future<Output = Result<u32, E>>
+                        + ::core::marker::Send
+                        + 'async_trait,
+                >,
+            > {
+                Box::pin(async move {
+                    let __self = self;
+                    let text = text;
+                    let __ret: Result<u32, E> = { Ok(text.len()) };
+                    __ret
+                })
+            }
+        ),
+    );
+    check(
+        "returned_future",
+        quote!(service = "search"),
+        quote!(
+            fn find(text: String) -> impl Future<Output = Result<u32, E>> + Send {
+                search(text).boxed()
+            }
+        ),
+    );
+}
+
+#[test]
+fn the_same_function_expands_to_the_same_code() {
+    let expand = || {
+        let item = quote!(
+            async fn f() -> Result<(), E> {
+                Ok(())
+            }
+        );
+        crate::guard(quote!(service = "a"), item).to_string()
+    };
+    assert_eq!(expand(), expand());
+}
+
+#[test]
+fn with_mistakes_the_function_comes_back_as_it_was() {
+    let item = quote!(
+        #[doc = "x"]
+        pub async fn f(mut a: u8, _: B) -> Result<(), E> {
+            a += 1;
+        }
+    );
+    let tokens = crate::guard(quote!(treshold = 5), item.clone()).to_string();
+    assert!(tokens.starts_with(&item.to_string()));
+    assert_eq!(tokens.matches("compile_error").count(), 2);
+}

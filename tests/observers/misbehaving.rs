@@ -1,0 +1,163 @@
+//! Listeners that panic, block, or call back.
+
+use std::panic;
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::OnceLock;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::mpsc;
+use std::time::Duration;
+use std::time::Instant;
+
+use breakerbox::Breaker;
+use breakerbox::Event;
+use breakerbox::Policy;
+use breakerbox::Registry;
+use breakerbox::RegistryBuilder;
+use breakerbox::State;
+use breakerbox::circuit_breaker;
+
+use super::eventually::DEADLINE;
+use super::eventually::eventually;
+use super::listening;
+
+/// Opens at the first failure, and is back at the next call.
+const QUICK: Policy = Policy::new().threshold(1).cooldown(Duration::from_nanos(1));
+
+fn build(builder: RegistryBuilder, service: &str) -> (Registry, &'static Breaker) {
+    let registry = builder.declare_with(service, QUICK).build();
+    let registry = registry.expect("a good policy");
+    let breaker = registry.breaker(service).expect("declared above");
+    (registry, breaker)
+}
+
+/// Lets the circuit move once or twice: open, or through half-open to open again.
+fn fail(breaker: &Breaker) {
+    breaker
+        .try_acquire()
+        .expect("the cooldown is over at once")
+        .failure();
+}
+
+/// K7, B135, B136
+#[test]
+fn a_listener_that_panics_hears_the_next_event_and_so_do_the_others() {
+    let attempts = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&attempts);
+    let builder = Registry::builder().on_event(move |event| {
+        if matches!(event, Event::Transition(_)) {
+            counted.fetch_add(1, Relaxed);
+        }
+        panic::resume_unwind(Box::new("the listener"));
+    });
+    let (builder, heard) = listening(builder);
+    let (registry, breaker) = build(builder, "panicking listener");
+    for n in 1..=5 {
+        fail(breaker);
+        let expected = 2 * n - 1;
+        eventually("it was told again", || {
+            (attempts.load(Relaxed) == expected).then_some(())
+        });
+    }
+    assert_eq!(breaker.snapshot().calls.failure, 5);
+    assert_eq!(breaker.snapshot().calls.panicked, 0);
+    registry.close();
+    assert_eq!(heard.to_the_end().len(), 9);
+}
+
+/// K7
+#[test]
+fn a_listener_that_blocks_harms_neither_calls_nor_listeners_nor_metrics_nor_closing() {
+    let (lets_go, blocked) = mpsc::channel::<()>();
+    let blocked = Mutex::new(blocked);
+    let builder = Registry::builder().on_event(move |_| {
+        let blocked = blocked.lock().expect("it is alone");
+        let _ = blocked.recv();
+    });
+    let (builder, heard) = listening(builder);
+    let (registry, breaker) = build(builder, "blocking listener");
+
+    // More than it could ever be behind.
+    for n in 1..=1_500 {
+        fail(breaker);
+        registry.publish_metrics();
+        let first = heard.next();
+        assert_eq!(first.generation, if n == 1 { 1 } else { 2 * n - 2 });
+        if n > 1 {
+            assert_eq!(heard.next().generation, 2 * n - 1);
+        }
+    }
+
+    let closing = Instant::now();
+    registry.close();
+    assert!(closing.elapsed() < DEADLINE);
+    assert_eq!(heard.to_the_end().len(), 0);
+    fail(breaker);
+    drop(lets_go);
+}
+
+#[circuit_breaker(service = "observers: called back", threshold = 2)]
+fn called_back(fails: bool) -> std::io::Result<()> {
+    if fails {
+        return Err(std::io::Error::other("no"));
+    }
+    Ok(())
+}
+
+/// B135, B138: no lock is held while a listener runs.
+#[test]
+fn a_listener_may_call_guarded_functions_read_and_publish() {
+    let own: Arc<OnceLock<(Registry, &'static Breaker)>> = Arc::default();
+    let seen = Arc::clone(&own);
+    let (hears, heard) = mpsc::channel();
+    let builder = Registry::builder().on_event(move |event| {
+        let (registry, breaker) = seen.wait();
+        let entered = registry.enter();
+        let answers = (
+            called_back(true).is_err(),
+            breaker.snapshot().generation,
+            registry.services().len(),
+        );
+        registry.publish_metrics();
+        breakerbox::publish_metrics();
+        drop(entered);
+        if let Event::Transition(transition) = event {
+            let _ = hears.send((transition.service, answers));
+        }
+    });
+    let (registry, breaker) = build(builder, "called back from");
+    assert!(own.set((registry.clone(), breaker)).is_ok());
+
+    fail(breaker);
+    let mut services = Vec::new();
+    // The listener's own calls open a circuit, of which it hears in turn.
+    while services.len() < 2 {
+        let (service, (failed, generation, known)) = heard.recv_timeout(DEADLINE).unwrap();
+        assert!(failed && generation == 1 && known >= 2);
+        services.push(service);
+        let _entered = registry.enter();
+        let _ = called_back(true);
+    }
+    services.sort_unstable();
+    assert_eq!(services, ["called back from", "observers: called back"]);
+    let other = registry.breaker("observers: called back").unwrap();
+    assert_eq!(other.state(), State::Open);
+    registry.close();
+}
+
+#[test]
+fn a_listener_may_close_its_registry() {
+    let own: Arc<OnceLock<Registry>> = Arc::default();
+    let seen = Arc::clone(&own);
+    let builder = Registry::builder().on_event(move |event| {
+        if matches!(event, Event::Transition(_)) {
+            seen.wait().close();
+        }
+    });
+    let (builder, heard) = listening(builder);
+    let (registry, breaker) = build(builder, "closed from within");
+    assert!(own.set(registry).is_ok());
+    fail(breaker);
+    assert_eq!(heard.to_the_end().len(), 1);
+}

@@ -1,0 +1,28 @@
+//! M77: a crate without a prelude.
+#![no_implicit_prelude]
+#![deny(warnings)]
+
+use ::breakerbox::circuit_breaker;
+
+pub struct Own;
+
+impl ::core::convert::From<::breakerbox::Rejected> for Own {
+    fn from(_: ::breakerbox::Rejected) -> Self {
+        Self
+    }
+}
+
+#[circuit_breaker(service = "a", threshold = 5, cooldown = "60s", fails_on = matches(Own))]
+async fn f(n: u8) -> ::core::result::Result<u8, Own> {
+    ::core::result::Result::Ok(n)
+}
+
+#[circuit_breaker(service = "a", threshold = 5, cooldown = "60s", fallback = |_| ::core::result::Result::Ok(2))]
+fn g(n: u8) -> ::core::result::Result<u8, Own> {
+    ::core::result::Result::Ok(n)
+}
+
+fn main() {
+    ::core::mem::drop(f(1));
+    ::core::mem::drop(g(1));
+}
