@@ -212,7 +212,7 @@ fn broken(layers: &[&[&str]], sources: &[Source]) -> Vec<String> {
         for named in source.named() {
             let is_several = named == "{" || named == "*";
             // What is no module is an item of the crate's root.
-            let lower = depths.get(named).or(depths.get("lib"));
+            let lower = depths.get(named).or_else(|| depths.get("lib"));
             if is_several {
                 faults.push(format!("{} imports several modules at once", source.name));
             } else if named != source.module && lower.is_none_or(|lower| lower <= depth) {

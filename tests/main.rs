@@ -2,6 +2,7 @@
 
 mod architecture;
 mod faults;
+mod macros;
 mod metrics;
 mod observers;
 mod registry;

@@ -21,41 +21,50 @@ async fn send<T: Body>(
         ::breakerbox::__private::CallSite::breaker(&__SITE)
     };
     let mut __guard = ::breakerbox::__private::enter(__breaker);
-    if !::breakerbox::__private::is_in(&__guard) {
-        if let ::core::option::Option::Some(__rejected) = ::breakerbox::__private::wait(
-                &mut __guard,
-            )
-            .await
-        {
-            return ::breakerbox::__private::rejected::<Result<_, Error>>(__rejected);
-        }
-    }
-    let __out: Result<_, Error> = ::breakerbox::__private::watch(
-            &mut __guard,
-            ::breakerbox::__private::boxed(async move {
-                if let ::core::option::Option::Some(__ret) = ::core::option::Option::None::<
-                    Result<_, Error>,
-                > {
-                    return __ret;
+    let __out: Result<_, Error> = '__made: {
+        let __rejected = '__refused: {
+            if !::breakerbox::__private::is_in(&__guard) {
+                if let ::core::option::Option::Some(__rejected) = ::breakerbox::__private::refuse(
+                    &mut __guard,
+                ) {
+                    break '__refused __rejected;
                 }
-                #[allow(clippy::collection_is_never_read)]
-                let mut to = to;
-                #[allow(
-                    clippy::no_effect_underscore_binding,
-                    clippy::used_underscore_binding
-                )]
-                let _2 = _2;
-                let subject = subject;
-                let body = body;
-                #[allow(clippy::diverging_sub_expression)]
-                let __ret: Result<_, Error> = {
-                    to.push(subject);
-                    Ok(to)
-                };
-                #[allow(unreachable_code)] __ret
-            }),
-        )
-        .await;
+            }
+            match ::breakerbox::__private::wait_and_watch(
+                    &mut __guard,
+                    ::breakerbox::__private::boxed(async move {
+                        if let ::core::option::Option::Some(__ret) = ::core::option::Option::None::<
+                            Result<_, Error>,
+                        > {
+                            return __ret;
+                        }
+                        #[allow(clippy::collection_is_never_read)]
+                        let mut to = to;
+                        #[allow(
+                            clippy::no_effect_underscore_binding,
+                            clippy::used_underscore_binding
+                        )]
+                        let _2 = _2;
+                        let subject = subject;
+                        let body = body;
+                        #[allow(clippy::diverging_sub_expression)]
+                        let __ret: Result<_, Error> = {
+                            to.push(subject);
+                            Ok(to)
+                        };
+                        #[allow(unreachable_code)] __ret
+                    }),
+                )
+                .await
+            {
+                ::core::option::Option::Some(__out) => break '__made __out,
+                ::core::option::Option::None => {
+                    ::breakerbox::__private::rejection(&__guard)
+                }
+            }
+        };
+        return ::breakerbox::__private::rejected::<Result<_, Error>>(__rejected);
+    };
     let __verdict = match ::breakerbox::__private::error_of::<Result<_, Error>>(&__out) {
         ::core::option::Option::Some(_) => ::breakerbox::Verdict::Failure,
         ::core::option::Option::None => ::breakerbox::Verdict::Success,

@@ -15,33 +15,42 @@ pub async fn charge(&self, order: &Order) -> Result<Receipt, PaymentError> {
         ::breakerbox::__private::CallSite::breaker(&__SITE)
     };
     let mut __guard = ::breakerbox::__private::enter(__breaker);
-    if !::breakerbox::__private::is_in(&__guard) {
-        if let ::core::option::Option::Some(__rejected) = ::breakerbox::__private::wait(
-                &mut __guard,
-            )
-            .await
-        {
-            return ::breakerbox::__private::rejected::<
-                Result<Receipt, PaymentError>,
-            >(__rejected);
-        }
-    }
-    let __out: Result<Receipt, PaymentError> = ::breakerbox::__private::watch(
-            &mut __guard,
-            async move {
-                if let ::core::option::Option::Some(__ret) = ::core::option::Option::None::<
-                    Result<Receipt, PaymentError>,
-                > {
-                    return __ret;
+    let __out: Result<Receipt, PaymentError> = '__made: {
+        let __rejected = '__refused: {
+            if !::breakerbox::__private::is_in(&__guard) {
+                if let ::core::option::Option::Some(__rejected) = ::breakerbox::__private::refuse(
+                    &mut __guard,
+                ) {
+                    break '__refused __rejected;
                 }
-                #[allow(clippy::diverging_sub_expression)]
-                let __ret: Result<Receipt, PaymentError> = {
-                    self.post(order).await
-                };
-                #[allow(unreachable_code)] __ret
-            },
-        )
-        .await;
+            }
+            match ::breakerbox::__private::wait_and_watch(
+                    &mut __guard,
+                    async move {
+                        if let ::core::option::Option::Some(__ret) = ::core::option::Option::None::<
+                            Result<Receipt, PaymentError>,
+                        > {
+                            return __ret;
+                        }
+                        #[allow(clippy::diverging_sub_expression)]
+                        let __ret: Result<Receipt, PaymentError> = {
+                            self.post(order).await
+                        };
+                        #[allow(unreachable_code)] __ret
+                    },
+                )
+                .await
+            {
+                ::core::option::Option::Some(__out) => break '__made __out,
+                ::core::option::Option::None => {
+                    ::breakerbox::__private::rejection(&__guard)
+                }
+            }
+        };
+        return ::breakerbox::__private::rejected::<
+            Result<Receipt, PaymentError>,
+        >(__rejected);
+    };
     let __verdict = match ::breakerbox::__private::error_of::<
         Result<Receipt, PaymentError>,
     >(&__out) {

@@ -3,33 +3,38 @@ pub async fn charge(&self, order: &Order) -> Result<Receipt, PaymentError> {
     let __breaker: &::breakerbox::Breaker = self.breaker;
     let __failed: Result<Receipt, PaymentError> = '__guarded: {
         let mut __guard = ::breakerbox::__private::enter(__breaker);
-        if !::breakerbox::__private::is_in(&__guard) {
-            if let ::core::option::Option::Some(__rejected) = ::breakerbox::__private::wait(
-                    &mut __guard,
-                )
-                .await
-            {
-                break '__guarded ::breakerbox::__private::rejected::<
-                    Result<Receipt, PaymentError>,
-                >(__rejected);
-            }
-        }
-        let __out: Result<Receipt, PaymentError> = ::breakerbox::__private::watch(
-                &mut __guard,
-                async move {
-                    if let ::core::option::Option::Some(__ret) = ::core::option::Option::None::<
-                        Result<Receipt, PaymentError>,
-                    > {
-                        return __ret;
+        let __out: Result<Receipt, PaymentError> = '__made: {
+            let __rejected = '__refused: {
+                if !::breakerbox::__private::is_in(&__guard) {
+                    if let ::core::option::Option::Some(__rejected) = ::breakerbox::__private::wait(
+                            &mut __guard,
+                        )
+                        .await
+                    {
+                        break '__refused __rejected;
                     }
-                    #[allow(clippy::diverging_sub_expression)]
-                    let __ret: Result<Receipt, PaymentError> = {
-                        self.post(order).await
-                    };
-                    #[allow(unreachable_code)] __ret
-                },
-            )
-            .await;
+                }
+                break '__made ::breakerbox::__private::watch(
+                        &mut __guard,
+                        async move {
+                            if let ::core::option::Option::Some(__ret) = ::core::option::Option::None::<
+                                Result<Receipt, PaymentError>,
+                            > {
+                                return __ret;
+                            }
+                            #[allow(clippy::diverging_sub_expression)]
+                            let __ret: Result<Receipt, PaymentError> = {
+                                self.post(order).await
+                            };
+                            #[allow(unreachable_code)] __ret
+                        },
+                    )
+                    .await;
+            };
+            break '__guarded ::breakerbox::__private::rejected::<
+                Result<Receipt, PaymentError>,
+            >(__rejected);
+        };
         let __verdict = match ::breakerbox::__private::error_of::<
             Result<Receipt, PaymentError>,
         >(&__out) {
@@ -37,11 +42,11 @@ pub async fn charge(&self, order: &Order) -> Result<Receipt, PaymentError> {
             ::core::option::Option::None => ::breakerbox::Verdict::Success,
         };
         ::breakerbox::__private::settle(&mut __guard, __verdict);
-        if !match __verdict {
-            ::breakerbox::Verdict::Success | ::breakerbox::Verdict::Ignore => false,
-            _ => true,
-        } {
-            return __out;
+        match __verdict {
+            ::breakerbox::Verdict::Success | ::breakerbox::Verdict::Ignore => {
+                return __out;
+            }
+            _ => {}
         }
         __out
     };

@@ -16,47 +16,57 @@ pub async fn charge(&self, order: &Order) -> Result<Receipt, PaymentError> {
     };
     '__guarded: {
         let mut __guard = ::breakerbox::__private::enter(__breaker);
-        if !::breakerbox::__private::is_in(&__guard) {
-            if let ::core::option::Option::Some(__rejected) = ::breakerbox::__private::wait(
-                    &mut __guard,
-                )
-                .await
-            {
-                return ::breakerbox::__private::rejected::<
-                    Result<Receipt, PaymentError>,
-                >(__rejected);
-            }
-        }
-        let __out: Result<Receipt, PaymentError> = ::breakerbox::__private::watch(
-                &mut __guard,
-                async move {
-                    if let ::core::option::Option::Some(__ret) = ::core::option::Option::None::<
-                        Result<Receipt, PaymentError>,
-                    > {
-                        return __ret;
+        let __out: Result<Receipt, PaymentError> = '__made: {
+            let __rejected = '__refused: {
+                if !::breakerbox::__private::is_in(&__guard) {
+                    if let ::core::option::Option::Some(__rejected) = ::breakerbox::__private::refuse(
+                        &mut __guard,
+                    ) {
+                        break '__refused __rejected;
                     }
-                    #[allow(clippy::diverging_sub_expression)]
-                    let __ret: Result<Receipt, PaymentError> = {
-                        self.post(order).await
-                    };
-                    #[allow(unreachable_code)] __ret
-                },
-            )
-            .await;
+                }
+                match ::breakerbox::__private::wait_and_watch(
+                        &mut __guard,
+                        async move {
+                            if let ::core::option::Option::Some(__ret) = ::core::option::Option::None::<
+                                Result<Receipt, PaymentError>,
+                            > {
+                                return __ret;
+                            }
+                            #[allow(clippy::diverging_sub_expression)]
+                            let __ret: Result<Receipt, PaymentError> = {
+                                self.post(order).await
+                            };
+                            #[allow(unreachable_code)] __ret
+                        },
+                    )
+                    .await
+                {
+                    ::core::option::Option::Some(__out) => break '__made __out,
+                    ::core::option::Option::None => {
+                        ::breakerbox::__private::rejection(&__guard)
+                    }
+                }
+            };
+            return ::breakerbox::__private::rejected::<
+                Result<Receipt, PaymentError>,
+            >(__rejected);
+        };
         let __verdict = ::breakerbox::__private::classify(&__out, verdict_of);
         ::breakerbox::__private::settle(&mut __guard, __verdict);
-        if !match __verdict {
-            ::breakerbox::Verdict::Success | ::breakerbox::Verdict::Ignore => false,
-            _ => {
-                match ::breakerbox::__private::error_of::<
-                    Result<Receipt, PaymentError>,
-                >(&__out) {
-                    ::core::option::Option::Some(__error) => {
-                        ::breakerbox::__private::ask(is_busy, __error)
-                    }
-                    ::core::option::Option::None => false,
-                }
+        match __verdict {
+            ::breakerbox::Verdict::Success | ::breakerbox::Verdict::Ignore => {
+                return __out;
             }
+            _ => {}
+        }
+        if !match ::breakerbox::__private::error_of::<
+            Result<Receipt, PaymentError>,
+        >(&__out) {
+            ::core::option::Option::Some(__error) => {
+                ::breakerbox::__private::ask(is_busy, __error)
+            }
+            ::core::option::Option::None => false,
         } {
             return __out;
         }

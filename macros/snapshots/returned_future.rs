@@ -27,20 +27,26 @@ fn find(text: String) -> impl Future<Output = Result<u32, E>> + Send {
             ::breakerbox::__private::CallSite::breaker(&__SITE)
         };
         let mut __guard = ::breakerbox::__private::enter(__breaker);
-        if !::breakerbox::__private::is_in(&__guard) {
-            if let ::core::option::Option::Some(__rejected) = ::breakerbox::__private::wait(
-                    &mut __guard,
-                )
-                .await
-            {
-                return ::breakerbox::__private::rejected::<Result<u32, E>>(__rejected);
-            }
-        }
-        let __out: Result<u32, E> = ::breakerbox::__private::watch(
-                &mut __guard,
-                __future,
-            )
-            .await;
+        let __out: Result<u32, E> = '__made: {
+            let __rejected = '__refused: {
+                if !::breakerbox::__private::is_in(&__guard) {
+                    if let ::core::option::Option::Some(__rejected) = ::breakerbox::__private::refuse(
+                        &mut __guard,
+                    ) {
+                        break '__refused __rejected;
+                    }
+                }
+                match ::breakerbox::__private::wait_and_watch(&mut __guard, __future)
+                    .await
+                {
+                    ::core::option::Option::Some(__out) => break '__made __out,
+                    ::core::option::Option::None => {
+                        ::breakerbox::__private::rejection(&__guard)
+                    }
+                }
+            };
+            return ::breakerbox::__private::rejected::<Result<u32, E>>(__rejected);
+        };
         let __verdict = match ::breakerbox::__private::error_of::<
             Result<u32, E>,
         >(&__out) {

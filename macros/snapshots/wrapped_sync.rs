@@ -14,35 +14,40 @@ fn rate(currency: &str) -> Result<f64, breakerbox::Error<io::Error>> {
         ::breakerbox::__private::CallSite::breaker(&__SITE)
     };
     let mut __guard = ::breakerbox::__private::enter(__breaker);
-    if !::breakerbox::__private::is_in(&__guard) {
-        if let ::core::option::Option::Some(__rejected) = ::breakerbox::__private::wait_blocking(
-            &mut __guard,
-        ) {
-            return ::breakerbox::__private::rejected::<
-                Result<f64, breakerbox::Error<io::Error>>,
-            >(__rejected);
-        }
-    }
     let __out: <Result<
         f64,
         breakerbox::Error<io::Error>,
-    > as ::breakerbox::__private::Wrapped>::Plain = ::breakerbox::__private::run(
-        &mut __guard,
-        move || -> <Result<
-            f64,
-            breakerbox::Error<io::Error>,
-        > as ::breakerbox::__private::Wrapped>::Plain {
-            #[allow(clippy::diverging_sub_expression)]
-            let __ret: <Result<
-                f64,
-                breakerbox::Error<io::Error>,
-            > as ::breakerbox::__private::Wrapped>::Plain = {
-                let text = fs::read_to_string(currency)?;
-                parse(&text)
-            };
-            #[allow(unreachable_code)] __ret
-        },
-    );
+    > as ::breakerbox::__private::Wrapped>::Plain = '__made: {
+        let __rejected = '__refused: {
+            if !::breakerbox::__private::is_in(&__guard) {
+                if let ::core::option::Option::Some(__rejected) = ::breakerbox::__private::wait_blocking(
+                    &mut __guard,
+                ) {
+                    break '__refused __rejected;
+                }
+            }
+            break '__made ::breakerbox::__private::run(
+                &mut __guard,
+                move || -> <Result<
+                    f64,
+                    breakerbox::Error<io::Error>,
+                > as ::breakerbox::__private::Wrapped>::Plain {
+                    #[allow(clippy::diverging_sub_expression)]
+                    let __ret: <Result<
+                        f64,
+                        breakerbox::Error<io::Error>,
+                    > as ::breakerbox::__private::Wrapped>::Plain = {
+                        let text = fs::read_to_string(currency)?;
+                        parse(&text)
+                    };
+                    #[allow(unreachable_code)] __ret
+                },
+            );
+        };
+        return ::breakerbox::__private::rejected::<
+            Result<f64, breakerbox::Error<io::Error>>,
+        >(__rejected);
+    };
     let __verdict = match ::breakerbox::__private::error_of::<
         <Result<
             f64,

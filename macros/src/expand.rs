@@ -68,6 +68,8 @@ struct Locals {
     future: Ident,
     ret: Ident,
     guarded: Lifetime,
+    made: Lifetime,
+    refused: Lifetime,
 }
 
 /// How the code around the body waits for a shared probe.
@@ -313,6 +315,10 @@ impl Locals {
     fn new(span: Span) -> Self {
         let span = respan::local(span);
         let local = |name| Ident::new(name, span);
+        let label = |name| Lifetime {
+            apostrophe: span,
+            ident: local(name),
+        };
         Self {
             breaker: local("__breaker"),
             guard: local("__guard"),
@@ -323,10 +329,9 @@ impl Locals {
             failed: local("__failed"),
             future: local("__future"),
             ret: local("__ret"),
-            guarded: Lifetime {
-                apostrophe: span,
-                ident: local("__guarded"),
-            },
+            guarded: label("__guarded"),
+            made: label("__made"),
+            refused: label("__refused"),
         }
     }
 }

@@ -175,3 +175,21 @@ fn with_mistakes_the_function_comes_back_as_it_was() {
     assert!(tokens.starts_with(&item.to_string()));
     assert_eq!(tokens.matches("compile_error").count(), 2);
 }
+
+#[test]
+fn with_mistakes_beside_wrap_error_the_body_is_left_out() {
+    let item = quote!(
+        async fn f(mut a: u8) -> Result<(), breakerbox::Error<E>> {
+            fails()?;
+        }
+    );
+    let tokens = crate::guard(quote!(wrap_error), item).to_string();
+    assert!(!tokens.contains("fails"), "{tokens}");
+    let opaque = quote!(
+        fn f() -> Result<impl Debug, breakerbox::Error<E>> {
+            fails()?;
+        }
+    );
+    let tokens = crate::guard(quote!(wrap_error), opaque).to_string();
+    assert!(tokens.contains("fails"), "{tokens}");
+}

@@ -12,6 +12,7 @@ use crate::verdict::Verdict;
 
 pub use crate::breaker::Guard;
 pub use crate::breaker::Wait;
+pub use crate::breaker::WaitAndWatch;
 pub use crate::breaker::Watch;
 pub use crate::site::CallSite;
 pub use crate::site::Declared;
@@ -30,7 +31,14 @@ pub const fn is_in(guard: &Guard<'_>) -> bool {
     guard.is_in()
 }
 
-/// The other way in, of an async function: fills the guard, or tells the rejection.
+/// The other way in, without waiting: the guard is in afterwards, or the rejection is
+/// told. Neither where a probe has to be waited for, which [`wait_and_watch`] does.
+#[cold]
+pub fn refuse(guard: &mut Guard<'_>) -> Option<Rejected> {
+    guard.enter_cold()
+}
+
+/// The other way in of an async function that needs its arguments if it is rejected.
 #[inline]
 pub const fn wait<'g, 'b>(guard: &'g mut Guard<'b>) -> Wait<'g, 'b> {
     guard.wait()
@@ -39,13 +47,28 @@ pub const fn wait<'g, 'b>(guard: &'g mut Guard<'b>) -> Wait<'g, 'b> {
 /// The other way in, of a function that is not async.
 #[cold]
 pub fn wait_blocking(guard: &mut Guard<'_>) -> Option<Rejected> {
-    guard.wait_blocking()
+    guard.enter_cold()
 }
 
-/// Polls the body under the guard.
+/// Polls the body under a guard that is in.
 #[inline]
 pub const fn watch<'g, 'b, F: Future>(guard: &'g mut Guard<'b>, body: F) -> Watch<'g, 'b, F> {
     guard.watch(body)
+}
+
+/// Polls the body under the guard once that is in; nothing if it does not get in.
+#[inline]
+pub const fn wait_and_watch<'g, 'b, F: Future>(
+    guard: &'g mut Guard<'b>,
+    body: F,
+) -> WaitAndWatch<'g, 'b, F> {
+    guard.wait_and_watch(body)
+}
+
+/// Why the guard did not get in.
+#[cold]
+pub fn rejection(guard: &Guard<'_>) -> Rejected {
+    guard.rejection()
 }
 
 /// Runs the body of a function that is not async under the guard.

@@ -61,6 +61,19 @@ mod tests {
         Box::pin(future)
     }
 
+    /// # Safety
+    /// None is needed.
+    #[circuit_breaker(crate = ::resilience, service = "edition-unsafe")]
+    async unsafe fn dangerous(p: usize) -> Result<usize, Own> {
+        Ok(p + 1)
+    }
+
+    /// M44: calling it would take `unsafe`, which nothing in this project needs.
+    #[test]
+    fn an_unsafe_function_stays_unsafe() {
+        let _: unsafe fn(usize) -> _ = dangerous;
+    }
+
     struct Client {
         breaker: &'static resilience::Breaker,
     }

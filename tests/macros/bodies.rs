@@ -216,6 +216,16 @@ async fn locations_are_lines_of_the_user() {
 
     let sites = breakerbox::call_sites();
     let site = sites.iter().find(|site| site.service() == "m97").unwrap();
-    assert_eq!(site.location().to_string(), format!("{}:{}", file!(), line - 2));
+    assert_eq!(
+        site.location().to_string(),
+        format!("{}:{}", file!(), line - 2)
+    );
     assert_eq!(site.module(), module_path!());
+}
+
+/// M86
+#[test]
+#[circuit_breaker(service = "m86")]
+fn a_test_may_be_guarded() -> Result<(), E> {
+    Ok(())
 }

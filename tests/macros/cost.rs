@@ -74,12 +74,28 @@ fn one_layer_adds_at_most_forty_bytes_and_the_arguments() {
             size_of_val(&guarded_dropping(vec![], String::new(), "")),
             64,
         ),
-        ("large", size_of_val(&plain_large()), size_of_val(&guarded_large()), 0),
-        ("twice", size_of_val(&plain_twice()), size_of_val(&guarded_twice()), 0),
+        (
+            "large",
+            size_of_val(&plain_large()),
+            size_of_val(&guarded_large()),
+            0,
+        ),
+        (
+            "twice",
+            size_of_val(&plain_twice()),
+            size_of_val(&guarded_twice()),
+            0,
+        ),
     ];
     for (name, plain, guarded, arguments) in sizes {
-        println!("{name}: plain {plain}, guarded {guarded}, added {}", guarded - plain);
-        assert!(guarded <= plain + LAYER + arguments, "{name}: plain {plain}, guarded {guarded}");
+        println!(
+            "{name}: plain {plain}, guarded {guarded}, added {}",
+            guarded - plain
+        );
+        assert!(
+            guarded <= plain + LAYER + arguments,
+            "{name}: plain {plain}, guarded {guarded}"
+        );
     }
 }
 
@@ -101,7 +117,10 @@ fn layers_add_up_and_do_not_multiply() {
     let plain = size_of_val(&plain_large());
     let guarded = size_of_val(&three());
     println!("four layers: plain {plain}, guarded {guarded}");
-    assert!(guarded <= plain + 4 * (LAYER + 16), "plain {plain}, guarded {guarded}");
+    assert!(
+        guarded <= plain + 4 * (LAYER + 16),
+        "plain {plain}, guarded {guarded}"
+    );
 }
 
 #[test]
@@ -192,7 +211,9 @@ async fn a_boxed_body_starts_a_chain_of_its_own() {
 fn a_small_stack_is_enough() {
     let small = std::thread::Builder::new().stack_size(256 * 1024);
     let thread = small.spawn(|| {
-        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .build()
+            .unwrap();
         runtime.block_on(async { guarded_four_kilobytes().await.unwrap() })
     });
     assert_eq!(thread.unwrap().join().unwrap(), 1);

@@ -21,7 +21,10 @@ struct Log(Mutex<Vec<&'static str>>);
 
 impl Log {
     fn write(&self, text: &'static str) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(text);
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(text);
     }
 
     fn take(&self) -> Vec<&'static str> {
@@ -37,7 +40,11 @@ impl Drop for D<'_> {
 
 impl D<'_> {
     fn get(&self) -> Result<u8, Failed> {
-        if self.0.is_empty() { Err(Failed) } else { Ok(1) }
+        if self.0.is_empty() {
+            Err(Failed)
+        } else {
+            Ok(1)
+        }
     }
 }
 
@@ -137,7 +144,11 @@ fn poll_and_drop<F: Future>(future: F, log: &Log) -> Vec<&'static str> {
         let mut future = pin!(future);
         let mut context = Context::from_waker(Waker::noop());
         let polled = future.as_mut().poll(&mut context);
-        log.write(if polled.is_ready() { "ready" } else { "pending" });
+        log.write(if polled.is_ready() {
+            "ready"
+        } else {
+            "pending"
+        });
     }
     log.take()
 }

@@ -14,11 +14,19 @@ use crate::macros::calls;
 
 async fn cached(n: u16) -> Result<u16, Big> {
     tokio::task::yield_now().await;
-    if n == 99 { Err(Big::Status(0)) } else { Ok(n + 1000) }
+    if n == 99 {
+        Err(Big::Status(0))
+    } else {
+        Ok(n + 1000)
+    }
 }
 
 fn answer(status: u16) -> Result<u16, Big> {
-    if status < 300 { Ok(status) } else { Err(Big::Status(status)) }
+    if status < 300 {
+        Ok(status)
+    } else {
+        Err(Big::Status(status))
+    }
 }
 
 #[tokio::test]
@@ -44,8 +52,18 @@ async fn a_fallback_may_take_the_arguments() {
         name.push('!');
         Err(Big::Status(name.len() as u16))
     }
+    #[circuit_breaker(service = "fallback-mut", threshold = 1, fallback = {
+        name.push_str(&other);
+        Ok(name)
+    })]
+    async fn h(mut name: String, other: String) -> Result<String, Big> {
+        drop((name, other));
+        Err(Big::Status(500))
+    }
     f("a".into()).await.unwrap_err();
     assert_eq!(f("a".into()).await, Ok("a".into()));
+    h("a".into(), "b".into()).await.unwrap_err();
+    assert_eq!(h("a".into(), "b".into()).await, Ok("ab".into()));
     g("a".into()).unwrap_err();
     assert_eq!(g("a".into()), Ok("a".into()));
 }
@@ -258,7 +276,9 @@ async fn wrap_error_keeps_the_body_and_the_predicates_on_the_plain_error() {
         }
     )]
     fn sync(fail: bool) -> Result<std::vec::IntoIter<u8>, Error<io::Error>> {
-        if fail { Err(io::Error::other("x"))? }
+        if fail {
+            Err(io::Error::other("x"))?
+        }
         Ok(vec![].into_iter())
     }
     assert_eq!(sync(false).unwrap().next(), None);
@@ -272,7 +292,9 @@ async fn wrap_error_keeps_the_body_and_the_predicates_on_the_plain_error() {
     #[circuit_breaker(service = "wrap-boxed", wrap_error)]
     fn boxed() -> std::pin::Pin<Box<dyn Future<Output = Result<u8, Error<io::Error>>> + Send>> {
         Box::pin(async {
-            if false { Err(io::Error::other("x"))? }
+            if false {
+                Err(io::Error::other("x"))?
+            }
             Ok(3)
         })
     }

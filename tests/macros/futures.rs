@@ -64,7 +64,15 @@ async fn a_returned_future_is_guarded_while_it_runs_and_not_when_it_is_made() {
     macro_rules! check {
         ($f:ident, $service:literal) => {
             drop($f(0));
-            assert_eq!(calls($service).by_label().iter().map(|(_, n)| n).sum::<u64>(), 0, $service);
+            assert_eq!(
+                calls($service)
+                    .by_label()
+                    .iter()
+                    .map(|(_, n)| n)
+                    .sum::<u64>(),
+                0,
+                $service
+            );
             assert_eq!($f(3).await, Ok(3), $service);
             assert_eq!($f(0).await, Err(E), $service);
             let waiting = $f(0);
@@ -73,7 +81,11 @@ async fn a_returned_future_is_guarded_while_it_runs_and_not_when_it_is_made() {
             assert_eq!(breaker($service).state(), State::Open, $service);
             assert_eq!($f(3).await, Err(E), $service);
             let calls = calls($service);
-            assert_eq!((calls.success, calls.failure, calls.rejected), (1, 2, 1), $service);
+            assert_eq!(
+                (calls.success, calls.failure, calls.rejected),
+                (1, 2, 1),
+                $service
+            );
         };
     }
     check!(block, "m72-block");
@@ -109,7 +121,9 @@ async fn an_early_return_of_a_future_is_guarded_as_well() {
 async fn the_code_before_the_future_runs_when_the_function_is_called() {
     static LOG: Mutex<Vec<&str>> = Mutex::new(Vec::new());
     fn log(text: &'static str) {
-        LOG.lock().unwrap_or_else(PoisonError::into_inner).push(text);
+        LOG.lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(text);
     }
 
     #[circuit_breaker(service = "m72-eager")]
@@ -137,7 +151,13 @@ async fn the_code_before_the_future_runs_when_the_function_is_called() {
     assert_eq!(boxed.await, Ok(4));
     assert_eq!(
         *LOG.lock().unwrap(),
-        ["opaque called", "boxed called", "awaited", "opaque polled", "boxed polled"]
+        [
+            "opaque called",
+            "boxed called",
+            "awaited",
+            "opaque polled",
+            "boxed polled"
+        ]
     );
 }
 
@@ -153,7 +173,10 @@ async fn coercions_happen_in_a_block_that_is_returned() {
         })
     }
     #[circuit_breaker(service = "m72-coerce")]
-    fn opaque(s: &str) -> impl Future<Output = Result<Box<dyn Debug>, Box<dyn std::error::Error + Send + Sync>>> {
+    fn opaque(
+        s: &str,
+    ) -> impl Future<Output = Result<Box<dyn Debug>, Box<dyn std::error::Error + Send + Sync>>>
+    {
         async move {
             let n: u32 = s.parse()?;
             Ok(Box::new(n))
@@ -264,7 +287,11 @@ mod async_trait_methods {
             Ok(())
         }
         declare().unwrap();
-        let mut s = S { name: "m17-named", breaker: breaker("m17-held"), made: 0 };
+        let mut s = S {
+            name: "m17-named",
+            breaker: breaker("m17-held"),
+            made: 0,
+        };
         assert_eq!(s.shared("abc").await, Ok(12));
         assert_eq!(s.exclusive(1).await, Ok(&2));
         assert_eq!(s.clone().owned((1, 2)).await.unwrap().made, 3);
@@ -279,10 +306,19 @@ mod async_trait_methods {
         s.provided(true).await.unwrap_err();
         s.provided(false).await.unwrap_err();
         assert_eq!(calls("m18").rejected, 1);
-        for service in ["m17-shared", "m17-exclusive", "m17-owned", "m17-generic", "m17-named"] {
+        for service in [
+            "m17-shared",
+            "m17-exclusive",
+            "m17-owned",
+            "m17-generic",
+            "m17-named",
+        ] {
             assert_eq!(calls(service).success, 1, "{service}");
         }
-        assert_eq!((calls("m17-held").success, calls("m17-held").failure), (1, 1));
+        assert_eq!(
+            (calls("m17-held").success, calls("m17-held").failure),
+            (1, 1)
+        );
     }
 
     /// B238
@@ -300,7 +336,11 @@ mod async_trait_methods {
 
     #[tokio::test]
     async fn a_breaker_named_in_a_field_is_known_to_boards_after_its_first_call() {
-        let s = S { name: "m17-field", breaker: breaker("m17-shared"), made: 0 };
+        let s = S {
+            name: "m17-field",
+            breaker: breaker("m17-shared"),
+            made: 0,
+        };
         assert_eq!(s.f("a", "").await, Ok("a"));
         assert!(breakerbox::breaker("m17-field").is_none());
         s.named().await.unwrap();

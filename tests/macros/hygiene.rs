@@ -210,7 +210,11 @@ mod no_prelude {
         ::core::result::Result::Ok(n)
     }
     #[circuit_breaker(service = "m77-future", fallback_when = failed, fallback = |_| ::core::result::Result::Ok(2))]
-    pub fn future(n: u8) -> ::std::pin::Pin<::std::boxed::Box<dyn ::core::future::Future<Output = ::core::result::Result<u8, Nothing>>>> {
+    pub fn future(
+        n: u8,
+    ) -> ::std::pin::Pin<
+        ::std::boxed::Box<dyn ::core::future::Future<Output = ::core::result::Result<u8, Nothing>>>,
+    > {
         let future = ::core::future::ready(::core::result::Result::Ok(n));
         ::std::boxed::Box::pin(future)
     }
@@ -268,7 +272,10 @@ mod made_by_macro {
             }
         };
     }
-    boxed!(i, std::pin::Pin<Box<dyn Future<Output = Result<u8, E>> + Send>>);
+    boxed!(
+        i,
+        std::pin::Pin<Box<dyn Future<Output = Result<u8, E>> + Send>>
+    );
 
     macro_rules! through_crate {
         ($error:ty) => {

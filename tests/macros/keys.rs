@@ -24,12 +24,10 @@ mod names {
     pub(crate) const SERVICE: &str = "key-path";
 }
 
+#[allow(clippy::unwrap_used)]
 fn site(service: &str) -> &'static breakerbox::CallSite {
     let sites = breakerbox::call_sites();
-    sites
-        .iter()
-        .find(|site| site.service() == service)
-        .unwrap()
+    sites.iter().find(|site| site.service() == service).unwrap()
 }
 
 #[test]
@@ -103,8 +101,14 @@ fn on_cancel_is_a_word_or_a_duration() {
     }
     ignore().unwrap();
     failure().unwrap();
-    assert_eq!(site("key-ignore").policy(), Policy::new().on_cancel(OnCancel::Ignore));
-    assert_eq!(site("key-failure").policy(), Policy::new().on_cancel(OnCancel::Failure));
+    assert_eq!(
+        site("key-ignore").policy(),
+        Policy::new().on_cancel(OnCancel::Ignore)
+    );
+    assert_eq!(
+        site("key-failure").policy(),
+        Policy::new().on_cancel(OnCancel::Failure)
+    );
 }
 
 #[test]
@@ -130,7 +134,13 @@ fn names_known_while_compiling_are_listed_before_the_first_call() {
         Ok(())
     }
     let _ = (literal, constant, path, concat, env);
-    for service in ["key-literal", "key-constant", "key-path", "key-concat", env!("CARGO_PKG_NAME")] {
+    for service in [
+        "key-literal",
+        "key-constant",
+        "key-path",
+        "key-concat",
+        env!("CARGO_PKG_NAME"),
+    ] {
         assert!(breakerbox::breaker(service).is_some(), "{service}");
     }
 }
@@ -173,8 +183,8 @@ fn other_names_are_worked_out_for_each_call() {
         Ok(name)
     }
     #[circuit_breaker(service = name)]
-    fn cow(name: Cow<'_, str>) -> Result<(), E> {
-        Ok(())
+    fn cow(name: Cow<'_, str>) -> Result<Cow<'_, str>, E> {
+        Ok(name)
     }
     #[circuit_breaker(service = if first { "key-first" } else { "key-second" })]
     fn chosen(first: bool) -> Result<(), E> {
@@ -184,14 +194,24 @@ fn other_names_are_worked_out_for_each_call() {
     async fn shared(name: Arc<str>) -> Result<(), E> {
         Ok(())
     }
-    let one = S { name: "key-one".into() };
-    let two = S { name: "key-two".into() };
+    let one = S {
+        name: "key-one".into(),
+    };
+    let two = S {
+        name: "key-two".into(),
+    };
     assert!(breakerbox::breaker("key-one").is_none());
     one.field().unwrap_err();
     one.field().unwrap_err();
     two.field().unwrap_err();
-    assert_eq!((calls("key-one").failure, calls("key-one").rejected), (1, 1));
-    assert_eq!((calls("key-two").failure, calls("key-two").rejected), (1, 0));
+    assert_eq!(
+        (calls("key-one").failure, calls("key-one").rejected),
+        (1, 1)
+    );
+    assert_eq!(
+        (calls("key-two").failure, calls("key-two").rejected),
+        (1, 0)
+    );
     one.assoc().unwrap();
     generic::<S>().unwrap();
     assert_eq!(calls("key-assoc").success, 2);
@@ -202,7 +222,10 @@ fn other_names_are_worked_out_for_each_call() {
     assert_eq!(calls("key-17").success, 4);
     chosen(true).unwrap();
     chosen(false).unwrap();
-    assert_eq!((calls("key-first").success, calls("key-second").success), (1, 1));
+    assert_eq!(
+        (calls("key-first").success, calls("key-second").success),
+        (1, 1)
+    );
     drop(shared("key-17".into()));
 }
 
@@ -238,7 +261,9 @@ fn a_handle_is_any_breaker_the_caller_holds() {
     let mut client = Client { breaker };
     client.now().unwrap();
     borrowed(breaker).unwrap();
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap();
     runtime.block_on(async {
         client.opaque().await.unwrap();
         let client = client.made().await.unwrap();
@@ -319,7 +344,13 @@ async fn a_private_registry_has_breakers_of_its_own_at_every_kind_of_site() {
 
 #[tokio::test(start_paused = true)]
 async fn the_numbers_decide_what_happens() {
-    #[circuit_breaker(service = "key-run", threshold = 2, cooldown = "5s", probes = 2, close_after = 2)]
+    #[circuit_breaker(
+        service = "key-run",
+        threshold = 2,
+        cooldown = "5s",
+        probes = 2,
+        close_after = 2
+    )]
     async fn f(fail: bool) -> Result<(), E> {
         if fail { Err(E) } else { Ok(()) }
     }

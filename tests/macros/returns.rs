@@ -188,7 +188,9 @@ async fn errors_that_hold_anything_need_nothing_and_give_the_rejection_back() {
     }
     #[circuit_breaker(service = "m88-box", threshold = 1)]
     pub async fn boxed(fail: bool) -> Result<u32, Box<dyn Error + Send + Sync>> {
-        if fail { Err("failed")? }
+        if fail {
+            Err("failed")?;
+        }
         Ok(1)
     }
     assert_eq!(any(false).await.unwrap(), 1);

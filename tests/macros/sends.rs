@@ -62,7 +62,10 @@ async fn a_guarded_future_is_send_where_the_plain_one_is() {
     assert_eq!(is_send(cell(Cell::new(1))).await, Ok(1));
     let mut text = String::new();
     assert_eq!(is_send(borrowed("a", &mut text)).await, Ok("a".into()));
-    assert_eq!(is_send(generic::<u8, String>(1, String::new())).await, Ok(1));
+    assert_eq!(
+        is_send(generic::<u8, String>(1, String::new())).await,
+        Ok(1)
+    );
     assert_eq!(is_send(dynamic(str::trim)).await, Ok(1));
     assert_eq!(is_send(S(vec![1]).f()).await, Ok(&mut 1));
 }

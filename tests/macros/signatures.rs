@@ -278,16 +278,27 @@ async fn attributes_of_arguments_go_where_they_matter() {
     ) -> Result<u32, E> {
         Ok(a)
     }
+    #[circuit_breaker(service = "m41-moved")]
+    pub async fn moved(
+        #[expect(unused_variables)] a: String,
+        #[expect(unused_mut)] mut b: String,
+        #[cfg(any())] c: Missing,
+        #[allow(unused_mut)] mut d: String,
+    ) -> Result<String, E> {
+        Ok(b + &d)
+    }
     assert_eq!(without(1).await, Ok(1));
+    let text = || String::from("x");
+    assert_eq!(moved(text(), text(), text()).await, Ok("xx".into()));
     assert_eq!(allowed(1).await, Ok(1));
     assert_eq!(expected(1).await, Ok(1));
     assert_eq!(expected_mut(1).await, Ok(1));
     assert_eq!(sync(1, 2), Ok(1));
 }
 
-/// M43 M44 M46
+/// M43 M46; M44 is with the editions, since `unsafe` is forbidden here.
 #[tokio::test]
-async fn visibility_safety_and_abi_stay() {
+async fn visibility_and_abi_stay() {
     mod inner {
         use super::*;
 
@@ -295,12 +306,6 @@ async fn visibility_safety_and_abi_stay() {
         pub(in super::super) async fn f() -> Result<u32, E> {
             Ok(1)
         }
-    }
-    /// # Safety
-    /// None is needed.
-    #[circuit_breaker(service = "m44")]
-    async unsafe fn dangerous(p: usize) -> Result<usize, E> {
-        Ok(p + 1)
     }
     #[circuit_breaker(service = "m46")]
     #[allow(improper_ctypes_definitions)]
@@ -315,8 +320,6 @@ async fn visibility_safety_and_abi_stay() {
     assert_eq!(inner::f().await, Ok(1));
     assert_eq!(foreign().await, Ok(1));
     assert_eq!(foreign_now(), Ok(1));
-    // Calling it would take `unsafe`, which nothing in this project needs.
-    let _: unsafe fn(usize) -> _ = dangerous;
 }
 
 /// M52 M53 M61 M62 M64
@@ -353,7 +356,10 @@ async fn arguments_are_moved_borrowed_and_called_as_in_a_plain_function() {
     assert_eq!(moved("a".into()).await, Ok("a".into()));
     assert_eq!(higher_ranked(str::trim).await, Ok(1));
     let text = String::from("abc");
-    assert_eq!(once(move || u32::try_from(text.len()).unwrap()).await, Ok(3));
+    assert_eq!(
+        once(move || u32::try_from(text.len()).unwrap()).await,
+        Ok(3)
+    );
     let mut bytes = [0, 0];
     assert_eq!(slice(&mut bytes).await, Ok(2));
     assert_eq!(bytes, [1, 0]);

@@ -24,7 +24,11 @@ fn is_busy(error: &Big) -> bool {
 }
 
 fn answer(status: u16) -> Result<u16, Big> {
-    if status < 300 { Ok(status) } else { Err(Big::Status(status)) }
+    if status < 300 {
+        Ok(status)
+    } else {
+        Err(Big::Status(status))
+    }
 }
 
 #[tokio::test]
@@ -183,24 +187,18 @@ async fn in_a_chain_of_three_services_a_nested_rejection_is_an_error_of_the_midd
 
 #[tokio::test]
 async fn open_circuits_do_not_cascade_where_rejections_are_ignored() {
-    #[circuit_breaker(service = "cascade", threshold = 1, ignores = Rejected::is_cause_of)]
-    async fn f(inner: &str) -> Result<u16, Big> {
-        if inner == "open" {
-            return Err(breakerbox::Registry::current().breaker("chain-none").map_or(
-                Big::Rejected(rejection()),
-                |_| Big::Status(1),
-            ));
-        }
-        Ok(1)
+    #[circuit_breaker(service = "cascade-inner", threshold = 1)]
+    async fn inner() -> Result<u16, Big> {
+        answer(500)
     }
-    f("open").await.unwrap_err();
-    assert_eq!(breaker("cascade").state(), State::Closed);
-    assert_eq!(calls("cascade").ignored, 1);
-}
-
-fn rejection() -> Rejected {
-    let registry = breakerbox::Registry::builder().declare("x").build().unwrap();
-    let breaker = registry.breaker("x").unwrap();
-    breaker.try_acquire().unwrap().record(Verdict::OpenFor(Duration::from_secs(1)));
-    breaker.try_acquire().unwrap_err()
+    #[circuit_breaker(service = "cascade-outer", threshold = 2, ignores = Rejected::is_cause_of)]
+    async fn outer() -> Result<u16, Big> {
+        inner().await
+    }
+    for _ in 0..5 {
+        outer().await.unwrap_err();
+    }
+    assert_eq!(breaker("cascade-inner").state(), State::Open);
+    assert_eq!(breaker("cascade-outer").state(), State::Closed);
+    assert_eq!(calls("cascade-outer").ignored, 4);
 }

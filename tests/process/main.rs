@@ -1,6 +1,7 @@
 //! Tests of what there is once a process.
 
 mod alone;
+mod costs;
 #[path = "../observers/eventually.rs"]
 mod eventually;
 mod exports;
@@ -10,3 +11,11 @@ mod install;
 mod leaving;
 mod page;
 mod threads;
+
+use std::alloc::System;
+
+use stats_alloc::INSTRUMENTED_SYSTEM;
+use stats_alloc::StatsAlloc;
+
+#[global_allocator]
+static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;

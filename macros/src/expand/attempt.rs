@@ -102,38 +102,78 @@ impl Expansion<'_> {
         let Locals {
             breaker,
             guard,
+            made,
             out,
-            verdict,
+            refused,
             rejected,
+            verdict,
             ..
         } = &self.locals;
         let on_rejected = self.on_rejected();
-        let (wait, run) = match waiting {
-            Waiting::Async => (
-                quote_spanned!(*span=> #krate::__private::wait(&mut #guard).await),
-                quote_spanned!(*span=> #krate::__private::watch(&mut #guard, #body).await),
-            ),
-            Waiting::Blocking => (
-                quote_spanned!(*span=> #krate::__private::wait_blocking(&mut #guard)),
-                quote_spanned!(*span=> #krate::__private::run(&mut #guard, #body)),
-            ),
-        };
+        let entered = self.entered(waiting, body);
         let judged = self.verdict();
         let ending = self.ending();
         // The guard is made, filled and settled in one place: moving it through the
         // state of the future would cost more than all the rest.
         quote_spanned! {*span=>
             let mut #guard = #krate::__private::enter(#breaker);
-            if !#krate::__private::is_in(&#guard) {
-                if let ::core::option::Option::Some(#rejected) = #wait {
-                    #on_rejected
-                }
-            }
-            let #out: #plain = #run;
+            let #out: #plain = #made: {
+                let #rejected = #refused: { #entered };
+                #on_rejected
+            };
             let #verdict = #judged;
             #krate::__private::settle(&mut #guard, #verdict);
             #ending
         }
+    }
+
+    /// Goes in and runs the body: breaks out with its output, or with the rejection.
+    fn entered(&self, waiting: Waiting, body: &TokenStream) -> TokenStream {
+        let Self { krate, span, .. } = self;
+        let Locals {
+            guard,
+            out,
+            rejected,
+            made,
+            refused,
+            ..
+        } = &self.locals;
+        let (ask, run) = match waiting {
+            Waiting::Blocking => (
+                quote_spanned!(*span=> #krate::__private::wait_blocking(&mut #guard)),
+                quote_spanned!(*span=> break #made #krate::__private::run(&mut #guard, #body)),
+            ),
+            // The fallback may use the arguments, so nothing is asked after the body has
+            // taken them. An await before that keeps copies of them in the future.
+            Waiting::Async if self.fallback_answers_rejections() => (
+                quote_spanned!(*span=> #krate::__private::wait(&mut #guard).await),
+                quote_spanned!(*span=> break #made #krate::__private::watch(&mut #guard, #body).await),
+            ),
+            Waiting::Async => (
+                quote_spanned!(*span=> #krate::__private::refuse(&mut #guard)),
+                quote_spanned! {*span=>
+                    match #krate::__private::wait_and_watch(&mut #guard, #body).await {
+                        ::core::option::Option::Some(#out) => break #made #out,
+                        ::core::option::Option::None => #krate::__private::rejection(&#guard),
+                    }
+                },
+            ),
+        };
+        quote_spanned! {*span=>
+            if !#krate::__private::is_in(&#guard) {
+                if let ::core::option::Option::Some(#rejected) = #ask {
+                    break #refused #rejected;
+                }
+            }
+            #run
+        }
+    }
+
+    fn fallback_answers_rejections(&self) -> bool {
+        self.guard
+            .fallback
+            .as_ref()
+            .is_some_and(|plan| matches!(plan.when, When::Rejected | When::Any))
     }
 
     fn on_rejected(&self) -> TokenStream {
@@ -206,17 +246,14 @@ impl Expansion<'_> {
         let Some(Plan { when, answer }) = &self.guard.fallback else {
             return out;
         };
-        let failed = match when {
+        let unasked = match when {
             When::Rejected => return quote_spanned!(*span=> return #out;),
-            When::Failed | When::Any => quote_spanned!(*span=> true),
+            When::Failed | When::Any => TokenStream::new(),
             When::Predicate(predicate) => {
-                let error = &self.locals.error;
+                let error = self.locals.error.to_token_stream();
                 let asked = self.ask(predicate);
-                self.on_error(
-                    &quote_spanned!(*span=> #error),
-                    &asked,
-                    &quote_spanned!(*span=> false),
-                )
+                let asked = self.on_error(&error, &asked, &quote_spanned!(*span=> false));
+                quote_spanned!(*span=> if !#asked { return #out; })
             }
         };
         let value = match answer {
@@ -225,12 +262,11 @@ impl Expansion<'_> {
         };
         // An error that the breaker does not count is the caller's to see.
         quote_spanned! {*span=>
-            if !match #verdict {
-                #krate::Verdict::Success | #krate::Verdict::Ignore => false,
-                _ => #failed,
-            } {
-                return #out;
+            match #verdict {
+                #krate::Verdict::Success | #krate::Verdict::Ignore => return #out,
+                _ => {}
             }
+            #unasked
             #value
         }
     }

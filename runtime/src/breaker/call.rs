@@ -45,8 +45,8 @@ impl fmt::Debug for Acquire<'_> {
     }
 }
 
-/// The rare way of a call into a breaker, of an expansion: fills the guard, or tells
-/// the rejection. It says so with an `Option`, so that the guard is never moved.
+/// The rare way of a call into a breaker, awaited: the guard is in afterwards, or the
+/// rejection is told.
 #[derive(Debug)]
 #[must_use = "futures do nothing unless polled"]
 pub struct Wait<'g, 'b> {
@@ -66,8 +66,8 @@ impl<'b> Guard<'b> {
 }
 
 impl Guard<'_> {
-    /// The same for functions that are not async.
-    pub(crate) fn wait_blocking(&mut self) -> Option<Rejected> {
+    /// The same at once. It answers with an `Option`, so that the guard is never moved.
+    pub(crate) fn enter_cold(&mut self) -> Option<Rejected> {
         match self.breaker().try_acquire() {
             Ok(permit) => {
                 *self = permit.guard;
@@ -75,6 +75,11 @@ impl Guard<'_> {
             }
             Err(rejected) => Some(rejected),
         }
+    }
+
+    /// Why a call did not get in that had to wait for a probe.
+    pub(crate) fn rejection(&self) -> Rejected {
+        self.breaker().probes_busy()
     }
 }
 

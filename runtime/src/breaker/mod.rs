@@ -37,6 +37,7 @@ pub use guard::Guard;
 pub use permit::Permit;
 pub use snapshot::Calls;
 pub use snapshot::Snapshot;
+pub use watch::WaitAndWatch;
 pub use watch::Watch;
 
 use guard::Ending;
@@ -172,12 +173,14 @@ impl Breaker {
                         let left = opening.until.since(now);
                         Rejected::open(self.name, opening.reason, left)
                     }
-                    Admission::ProbesBusy | Admission::Admitted(_) => {
-                        Rejected::probes_busy(self.name, self.gate.last_opening().reason)
-                    }
+                    Admission::ProbesBusy | Admission::Admitted(_) => self.probes_busy(),
                 })
             }
         }
+    }
+
+    fn probes_busy(&self) -> Rejected {
+        Rejected::probes_busy(self.name, self.gate.last_opening().reason)
     }
 
     /// The end of a call, in all cases but a success with nothing to reset.

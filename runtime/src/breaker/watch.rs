@@ -22,7 +22,27 @@ pin_project! {
     }
 }
 
+pin_project! {
+    /// Polls the body once its guard is in; ready with nothing if it does not get in.
+    ///
+    /// Waiting here and not before the body takes the arguments keeps the future
+    /// small: what lives across an await is stored.
+    #[derive(Debug)]
+    #[must_use = "futures do nothing unless polled"]
+    pub struct WaitAndWatch<'g, 'b, F> {
+        #[pin]
+        watch: Watch<'g, 'b, F>,
+    }
+}
+
 impl<'b> Guard<'b> {
+    #[inline]
+    pub(crate) const fn wait_and_watch<F: Future>(&mut self, body: F) -> WaitAndWatch<'_, 'b, F> {
+        WaitAndWatch {
+            watch: self.watch(body),
+        }
+    }
+
     /// Runs `body` under this guard.
     #[inline]
     pub(crate) const fn watch<F: Future>(&mut self, body: F) -> Watch<'_, 'b, F> {
@@ -75,5 +95,19 @@ impl<F: Future> Future for Watch<'_, '_, F> {
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
         let this = self.project();
         this.guard.poll(this.body, context)
+    }
+}
+
+impl<F: Future> Future for WaitAndWatch<'_, '_, F> {
+    type Output = Option<F::Output>;
+
+    #[inline]
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let watch = self.project().watch;
+        if watch.guard.is_in() {
+            watch.poll(context).map(Some)
+        } else {
+            Poll::Ready(None)
+        }
     }
 }

@@ -1,0 +1,40 @@
+//! What a call costs whose service is named at run time.
+
+use std::io;
+
+use breakerbox::Registry;
+use breakerbox::circuit_breaker;
+use stats_alloc::Region;
+
+use crate::ALLOCATOR;
+use crate::alone::alone;
+
+#[circuit_breaker(service = tenant)]
+fn charge(tenant: &str) -> io::Result<()> {
+    let _ = tenant;
+    Ok(())
+}
+
+#[circuit_breaker(service = tenant)]
+fn refund(tenant: &str) -> io::Result<()> {
+    let _ = tenant;
+    Ok(())
+}
+
+/// The second function is compared with the first, whose numbers it shares, but not anew
+/// on each call.
+#[test]
+fn functions_that_make_up_one_name_allocate_nothing_once_it_is_known() {
+    alone(|| {
+        let registry = Registry::builder().build().unwrap();
+        let _entered = registry.enter();
+        charge("a tenant").unwrap();
+        refund("a tenant").unwrap();
+        let region = Region::new(ALLOCATOR);
+        for _ in 0..1_000 {
+            charge("a tenant").unwrap();
+            refund("a tenant").unwrap();
+        }
+        assert_eq!(region.change().allocations, 0);
+    });
+}
