@@ -23,7 +23,6 @@ static PUBLISHING: Mutex<()> = Mutex::new(());
 
 pub(crate) fn publish(breakers: &[&Breaker]) {
     let _one_at_a_time = PUBLISHING.lock().unwrap_or_else(PoisonError::into_inner);
-    describe();
     for breaker in breakers {
         publish_calls(breaker);
         publish_state(breaker);
@@ -31,7 +30,8 @@ pub(crate) fn publish(breakers: &[&Breaker]) {
     }
 }
 
-fn describe() {
+/// Says what the metrics mean.
+pub(crate) fn describe() {
     describe_counter!(
         "breakerbox_calls_total",
         "Calls by outcome. Each call has exactly one."

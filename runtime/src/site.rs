@@ -1,7 +1,5 @@
 //! The call sites that expansions leave behind, known at link time.
 
-use std::sync::atomic::AtomicBool;
-
 use once_cell::race::OnceRef;
 
 use crate::breaker::Breaker;
@@ -26,8 +24,6 @@ pub struct CallSite {
 #[derive(Debug)]
 pub struct DynamicSite {
     pub(crate) declaration: Declaration,
-    /// Whether it was reported that its numbers differ from another site's.
-    pub(crate) reported: AtomicBool,
 }
 
 /// A call site as it is handed to the linker.
@@ -106,7 +102,6 @@ impl DynamicSite {
     ) -> Self {
         Self {
             declaration: declaration(operation, policy, module, file, line),
-            reported: AtomicBool::new(false),
         }
     }
 }

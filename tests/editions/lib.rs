@@ -48,6 +48,7 @@ mod tests {
     }
 
     #[circuit_breaker(crate = ::resilience, service = name, fallback_when = any, fallback = |_| Ok(7))]
+    #[allow(clippy::manual_async_fn)]
     fn opaque<'a>(name: &'a str) -> impl Future<Output = Result<u32, Own>> + 'a {
         async move {
             let _ = name;

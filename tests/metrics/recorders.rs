@@ -2,7 +2,6 @@
 
 use std::panic;
 use std::panic::AssertUnwindSafe;
-use std::time::Duration;
 
 use breakerbox::Policy;
 use breakerbox::Registry;
@@ -16,11 +15,8 @@ use metrics::Metadata;
 use metrics::Recorder;
 use metrics::SharedString;
 use metrics::Unit;
-use metrics_exporter_prometheus::PrometheusBuilder;
-use metrics_util::MetricKindMask;
 
 use super::Exporter;
-use crate::observers::eventually::eventually;
 use crate::observers::listening;
 
 fn called(service: &str, times: u32) -> Registry {
@@ -44,31 +40,6 @@ fn a_recorder_that_comes_late_gets_every_count_in_full() {
     registry.publish_metrics();
     let scrape = Exporter::new().published(&registry);
     assert_eq!(scrape.calls("late recorder", "success"), Some(5.0));
-}
-
-/// B191, B208
-#[test]
-fn a_series_that_the_recorder_forgot_comes_back_with_its_full_value() {
-    const IDLE: Duration = Duration::from_millis(50);
-    let forgets = PrometheusBuilder::new().idle_timeout(MetricKindMask::ALL, Some(IDLE));
-    let exporter = Exporter::of(forgets);
-    let registry = called("forgotten", 5);
-    let count = || exporter.scrape().calls("forgotten", "success");
-
-    exporter.publish(&registry);
-    assert_eq!(count(), Some(5.0));
-    eventually("the series is forgotten", || {
-        count().is_none().then_some(())
-    });
-    call(&registry, "forgotten", 1);
-    exporter.publish(&registry);
-    assert_eq!(count(), Some(6.0));
-    assert_eq!(exporter.scrape().states("forgotten"), ["closed"]);
-
-    // Also where nothing happened meanwhile.
-    eventually("it is forgotten again", || count().is_none().then_some(()));
-    exporter.publish(&registry);
-    assert_eq!(count(), Some(6.0));
 }
 
 #[test]

@@ -38,7 +38,10 @@ async fn call(fails: bool) -> Result<(), Failed> {
 
 fn now<T>(future: impl Future<Output = T>) -> T {
     let mut future = pin!(future);
-    match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+    match future
+        .as_mut()
+        .poll(&mut Context::from_waker(Waker::noop()))
+    {
         Poll::Ready(out) => out,
         Poll::Pending => panic!("the body never waits"),
     }

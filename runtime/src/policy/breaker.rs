@@ -15,7 +15,8 @@ use std::time::Duration;
 /// assert!(STRIPE.check().is_ok());
 /// assert!(STRIPE.threshold(0).check().is_err());
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Two policies are equal where their effective numbers are.
+#[derive(Clone, Copy, Debug)]
 #[must_use = "a policy does nothing until a breaker has it"]
 pub struct Policy {
     threshold: u32,
@@ -252,6 +253,26 @@ impl Policy {
     }
 }
 
+impl PartialEq for Policy {
+    fn eq(&self, other: &Self) -> bool {
+        let numbers = |policy: &Self| {
+            (
+                policy.threshold,
+                policy.cooldown,
+                policy.probes_or_default(),
+                policy.probe_concurrency_or_default(),
+                policy.close_after_or_default(),
+                policy.probe_timeout,
+                policy.max_open_for,
+                policy.on_cancel,
+            )
+        };
+        numbers(self) == numbers(other)
+    }
+}
+
+impl Eq for Policy {}
+
 impl Default for Policy {
     fn default() -> Self {
         Self::new()
@@ -292,6 +313,13 @@ mod tests {
         assert_eq!(policy.check(), Ok(()));
         assert_eq!(policy.probes_or_default(), 3);
         assert_eq!(policy.probe_concurrency_or_default(), 3);
+    }
+
+    #[test]
+    fn policies_with_the_same_effective_numbers_are_equal() {
+        let policy = Policy::new();
+        assert_eq!(policy, policy.probes(1).close_after(1).probe_concurrency(1));
+        assert_ne!(policy, policy.close_after(2));
     }
 
     /// K11

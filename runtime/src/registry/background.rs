@@ -5,8 +5,6 @@
 //! process may have many and short-lived ones, never matters.
 
 use std::io;
-use std::panic;
-use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::Weak;
 use std::sync::atomic::Ordering::SeqCst;
@@ -16,8 +14,12 @@ use std::time::Instant;
 
 use crate::registry::Inner;
 use crate::registry::Registry;
+use crate::registry::Round;
 
 const PERIOD: Duration = Duration::from_secs(1);
+
+/// How soon a recorder that is installed late has its descriptions.
+const DESCRIPTION_PERIOD: Duration = Duration::from_secs(60);
 
 /// Transitions closer together than this are published together.
 const PAUSE: Duration = Duration::from_millis(10);
@@ -31,10 +33,17 @@ pub(super) fn spawn(inner: &Arc<Inner>) -> io::Result<()> {
         .spawn(move || {
             host.bell.listen();
             let mut due = Instant::now();
+            let mut description_due = due;
             loop {
                 let now = Instant::now();
                 if host.bell.answer() || now >= due {
-                    if work(&registry).is_none() {
+                    let round = if now >= description_due {
+                        description_due = now + DESCRIPTION_PERIOD;
+                        Round::Described
+                    } else {
+                        Round::Plain
+                    };
+                    if work(&registry, round).is_none() {
                         return;
                     }
                     due = now + PERIOD;
@@ -47,13 +56,11 @@ pub(super) fn spawn(inner: &Arc<Inner>) -> io::Result<()> {
 }
 
 /// One round. Nothing where the registry is closed or gone.
-fn work(registry: &Weak<Inner>) -> Option<()> {
+fn work(registry: &Weak<Inner>, round: Round) -> Option<()> {
     let inner = registry.upgrade()?;
     if inner.closed.load(SeqCst) {
         return None;
     }
-    let registry = Registry { inner };
-    // A recorder that panics must not end the thread.
-    let _ = panic::catch_unwind(AssertUnwindSafe(|| registry.report()));
+    Registry { inner }.report(round);
     Some(())
 }

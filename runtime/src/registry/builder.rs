@@ -68,7 +68,7 @@ pub enum Problem {
         source: NameError,
     },
     /// No breaker can work with these numbers.
-    #[error("service `{service}`: {source}")]
+    #[error("service {service:?}: {source}")]
     Policy {
         /// The service.
         service: String,
@@ -149,11 +149,12 @@ impl RegistryBuilder {
         }
         let registry = Registry::global_unstarted().clone();
         let is_late = registry.inner.started.is_completed();
-        self.apply(&registry)?;
+        self.apply(&registry)
+            .inspect_err(|_| INSTALLED.store(false, SeqCst))?;
         registry.start();
         if is_late {
             // The first call came earlier and has told others; these have not heard.
-            for conflict in linked::conflicts() {
+            for conflict in registry.conflicts() {
                 let warning = Event::Warning(Warning::Conflict(conflict));
                 registry.inner.listeners.tell(&warning);
             }
@@ -178,7 +179,12 @@ impl RegistryBuilder {
             }
         }
         if self.strict {
-            problems.extend(linked::conflicts().into_iter().map(Problem::Conflict));
+            let settled = |service: &str| {
+                let in_code = self.declared.iter().filter(|(name, _)| name == service);
+                in_code.filter_map(|(_, policy)| *policy).next().is_some()
+            };
+            let conflicts = linked::conflicts(settled);
+            problems.extend(conflicts.into_iter().map(Problem::Conflict));
         }
         if problems.is_empty() {
             Ok(())
@@ -199,11 +205,15 @@ impl RegistryBuilder {
             inner.publishes.store(true, Relaxed);
         }
         for (service, policy) in self.declared {
+            let mut declared = write(&inner.declared);
+            let known = declared.entry(service.clone()).or_default();
+            // Declared once more by name alone, a service keeps its numbers.
+            *known = policy.or(*known);
+            drop(declared);
             // A breaker that a call made earlier keeps its state.
-            if let (Some(policy), Some(entry)) = (policy, inner.get(&service)) {
+            if let (Some(policy), Some(entry)) = (policy, inner.breakers.get(&service)) {
                 entry.breaker.set_policy(policy);
             }
-            write(&inner.declared).insert(service, policy);
         }
         Ok(())
     }

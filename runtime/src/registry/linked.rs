@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use crate::declaration::Conflict;
-use crate::registry::Numbers;
+use crate::registry::table::Numbers;
 use crate::site::CallSite;
 use crate::site::call_sites;
 
@@ -28,13 +28,15 @@ pub(super) fn numbers(service: &str) -> Option<Numbers> {
     Some(Numbers::of_site(&first.declaration))
 }
 
-/// Each call site whose numbers differ from those in force.
-pub(super) fn conflicts() -> Vec<Conflict> {
-    let conflicts = LINKED.iter().flat_map(|(service, sites)| {
-        sites.iter().skip(1).filter_map(|site| {
-            let first = sites[0];
-            Conflict::between(service, &first.declaration, &site.declaration)
-        })
+/// Each call site whose numbers differ from those of the first, but for services
+/// whose numbers are `settled` elsewhere.
+pub(super) fn conflicts(settled: impl Fn(&str) -> bool) -> Vec<Conflict> {
+    let contested = LINKED.iter().filter(|(service, _)| !settled(service));
+    let conflicts = contested.flat_map(|(service, sites)| {
+        sites
+            .iter()
+            .skip(1)
+            .filter_map(|site| Conflict::between(service, &sites[0].declaration, &site.declaration))
     });
     conflicts.collect()
 }

@@ -6,11 +6,14 @@ mod linked;
 mod listeners;
 mod resolve;
 mod scope;
+mod table;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::collections::HashMap;
+use std::collections::HashSet;
 use std::fmt;
+use std::panic;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::Once;
@@ -24,13 +27,15 @@ use std::sync::atomic::Ordering::SeqCst;
 
 use crate::breaker::Breaker;
 use crate::declaration::Conflict;
-use crate::declaration::Declaration;
 use crate::event::Event;
 use crate::event::Warning;
 use crate::host::Host;
 use crate::policy::Policy;
 
 use listeners::Listeners;
+use table::Entry;
+use table::Numbers;
+use table::Table;
 
 pub use builder::BuildError;
 pub use builder::Problem;
@@ -38,6 +43,15 @@ pub use builder::RegistryBuilder;
 pub use scope::Entered;
 pub use scope::WithRegistry;
 pub use scope::with_registry;
+
+/// What one round of the background publishes.
+#[derive(Clone, Copy)]
+enum Round {
+    Plain,
+    /// With the descriptions of the metrics. Some recorders keep every description
+    /// until somebody scrapes, so they are not repeated each time.
+    Described,
+}
 
 /// The service of the breaker that all names beyond the limit share.
 const OVERFLOW: &str = "breakerbox:overflow";
@@ -60,11 +74,12 @@ pub struct Registry {
 
 struct Inner {
     host: Arc<Host>,
-    breakers: RwLock<HashMap<&'static str, Entry>>,
+    breakers: Table,
     /// Services that code declared, which comes before what attributes say.
     declared: RwLock<BTreeMap<String, Option<Policy>>>,
     max_dynamic: AtomicUsize,
-    dynamic: AtomicUsize,
+    /// The dynamic sites, by address, whose contradictions were reported.
+    reported: Mutex<HashSet<usize>>,
     listeners: Listeners,
     /// Whoever takes transitions hands them on before another takes any.
     telling: Mutex<()>,
@@ -74,21 +89,6 @@ struct Inner {
     closed: AtomicBool,
     started: Once,
     background: Once,
-}
-
-/// A breaker, and the place in the source whose numbers it began with, unless code
-/// declared them.
-#[derive(Clone, Copy)]
-struct Entry {
-    breaker: &'static Breaker,
-    origin: Option<&'static Declaration>,
-}
-
-/// The numbers that a new breaker begins with, and where they are written.
-#[derive(Clone, Copy)]
-struct Numbers {
-    policy: Policy,
-    origin: Option<&'static Declaration>,
 }
 
 static GLOBAL: OnceLock<Registry> = OnceLock::new();
@@ -148,10 +148,10 @@ impl Registry {
         Self {
             inner: Arc::new(Inner {
                 host: Arc::new(Host::new()),
-                breakers: RwLock::default(),
+                breakers: Table::default(),
                 declared: RwLock::default(),
                 max_dynamic: AtomicUsize::new(MAX_DYNAMIC_SERVICES),
-                dynamic: AtomicUsize::new(0),
+                reported: Mutex::default(),
                 listeners: Listeners::default(),
                 telling: Mutex::default(),
                 speaks: is_global,
@@ -166,7 +166,7 @@ impl Registry {
     /// Says, once, what is wrong with the set-up.
     fn start(&self) {
         self.inner.started.call_once(|| {
-            for conflict in linked::conflicts() {
+            for conflict in self.conflicts() {
                 self.inner.warn(Warning::Conflict(conflict));
             }
         });
@@ -182,12 +182,11 @@ impl Registry {
     /// The breaker of a service; `None` where nobody declares it.
     #[must_use]
     pub fn breaker(&self, service: &str) -> Option<&'static Breaker> {
-        if let Some(entry) = self.inner.get(service) {
-            return Some(entry.breaker);
-        }
-        let numbers = self.inner.declared(service)?;
-        let entry = self.inner.create(Cow::Owned(service.to_owned()), numbers);
-        Some(entry.breaker)
+        self.inner
+            .breakers
+            .get(service)
+            .or_else(|| self.inner.make_declared(service.to_owned().into()))
+            .map(|entry| entry.breaker)
     }
 
     /// The breakers of all services, by name.
@@ -196,34 +195,41 @@ impl Registry {
         let in_code: Vec<_> = read(&self.inner.declared).keys().cloned().collect();
         let in_code = in_code.into_iter().map(Cow::Owned);
         for service in linked::services().map(Cow::Borrowed).chain(in_code) {
-            if let Some(numbers) = self.inner.declared(&service) {
-                self.inner.create(service, numbers);
-            }
+            self.inner.make_declared(service);
         }
-        self.inner.existing()
+        self.inner.breakers.breakers()
     }
 
-    /// Every pair of call sites that declare one service with different numbers.
+    /// Every pair of call sites that declare one service with different numbers,
+    /// unless code has declared it with its own.
     #[must_use]
     pub fn conflicts(&self) -> Vec<Conflict> {
-        linked::conflicts()
+        let declared = read(&self.inner.declared);
+        linked::conflicts(|service| matches!(declared.get(service), Some(Some(_))))
     }
 
-    /// Publishes the metrics of this registry now, from this thread, and hands its
-    /// transitions to the listeners.
+    /// Publishes the metrics of this registry now, from this thread, with their
+    /// descriptions, and hands its transitions to the listeners.
     pub fn publish_metrics(&self) {
+        #[cfg(feature = "metrics")]
+        crate::metrics::describe();
+        self.publish();
+    }
+
+    fn publish(&self) {
         self.inner.tell_transitions();
         #[cfg(feature = "metrics")]
         crate::metrics::publish(&self.services());
     }
 
-    /// One round of the background: metrics, where they are asked for, and events.
-    fn report(&self) {
-        if self.inner.publishes.load(Relaxed) {
-            self.publish_metrics();
-        } else {
-            self.inner.tell_transitions();
-        }
+    /// One round of the background. A recorder that panics ends nothing.
+    fn report(&self, round: Round) {
+        let reported = AssertUnwindSafe(|| match round {
+            _ if !self.inner.publishes.load(Relaxed) => self.inner.tell_transitions(),
+            Round::Plain => self.publish(),
+            Round::Described => self.publish_metrics(),
+        });
+        let _ = panic::catch_unwind(reported);
     }
 
     /// Ends the background work of this registry: publishes what there is, and gives
@@ -234,35 +240,19 @@ impl Registry {
         if self.inner.closed.swap(true, SeqCst) {
             return;
         }
-        self.report();
+        self.report(Round::Plain);
         self.inner.host.bell.ring();
         self.inner.listeners.close();
     }
 }
 
 impl Inner {
-    fn get(&self, service: &str) -> Option<Entry> {
-        read(&self.breakers).get(service).copied()
-    }
-
-    /// The breaker of a service that has none yet, or the one that another thread
-    /// was quicker to make.
-    fn create(&self, service: Cow<'static, str>, numbers: Numbers) -> Entry {
-        let mut breakers = write(&self.breakers);
-        if let Some(entry) = breakers.get(&*service) {
-            return *entry;
-        }
-        let name: &'static str = match service {
-            Cow::Borrowed(name) => name,
-            Cow::Owned(name) => Box::leak(name.into_boxed_str()),
-        };
-        let breaker = Breaker::new(name, numbers.policy, Arc::clone(&self.host));
-        let entry = Entry {
-            breaker: Box::leak(Box::new(breaker)),
-            origin: numbers.origin,
-        };
-        breakers.insert(name, entry);
-        entry
+    /// The breaker of a service, if somebody declares it.
+    fn make_declared(&self, service: Cow<'static, str>) -> Option<Entry> {
+        let numbers = self.declared(&service)?;
+        let name = service.clone();
+        let now = || self.declared(&name).unwrap_or(numbers);
+        Some(self.breakers.make(service, &self.host, now))
     }
 
     /// The numbers of a declared service: those of code, else those of the first
@@ -276,22 +266,13 @@ impl Inner {
         }
     }
 
-    fn existing(&self) -> Vec<&'static Breaker> {
-        let mut breakers: Vec<_> = read(&self.breakers)
-            .values()
-            .map(|entry| entry.breaker)
-            .collect();
-        breakers.sort_by_key(|breaker| breaker.name());
-        breakers
-    }
-
     fn needs_background(&self) -> bool {
         (self.publishes.load(Relaxed) && cfg!(feature = "metrics")) || !self.listeners.is_empty()
     }
 
     fn tell_transitions(&self) {
         let _in_order = self.telling.lock().unwrap_or_else(PoisonError::into_inner);
-        for breaker in self.existing() {
+        for breaker in self.breakers.breakers() {
             for transition in breaker.take_transitions() {
                 self.listeners.tell(&Event::Transition(transition));
             }
@@ -310,22 +291,6 @@ impl Inner {
     }
 }
 
-impl Numbers {
-    const fn of_code(policy: Policy) -> Self {
-        Self {
-            policy,
-            origin: None,
-        }
-    }
-
-    const fn of_site(declaration: &'static Declaration) -> Self {
-        Self {
-            policy: declaration.policy,
-            origin: Some(declaration),
-        }
-    }
-}
-
 impl Drop for Inner {
     fn drop(&mut self) {
         // The background thread sees that its registry is gone.
@@ -336,7 +301,7 @@ impl Drop for Inner {
 impl fmt::Debug for Registry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Registry")
-            .field("services", &self.inner.existing())
+            .field("services", &self.inner.breakers.breakers())
             .finish_non_exhaustive()
     }
 }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::ptr;
+use std::sync::PoisonError;
 use std::sync::atomic::Ordering::Relaxed;
 
 use crate::breaker::Breaker;
@@ -10,12 +11,12 @@ use crate::declaration::Declaration;
 use crate::event::Warning;
 use crate::name;
 use crate::policy::Policy;
-use crate::registry::Entry;
 use crate::registry::Inner;
-use crate::registry::Numbers;
 use crate::registry::OVERFLOW;
 use crate::registry::Registry;
 use crate::registry::scope;
+use crate::registry::table::Entry;
+use crate::registry::table::Numbers;
 use crate::site::CallSite;
 use crate::site::DynamicSite;
 
@@ -57,24 +58,27 @@ impl DynamicSite {
 impl Inner {
     fn of_site(&self, site: &'static CallSite) -> &'static Breaker {
         let service = site.service();
-        let entry = self.get(service).unwrap_or_else(|| {
-            let numbers = self
-                .declared(service)
-                .unwrap_or_else(|| Numbers::of_site(&site.declaration));
-            self.create(Cow::Borrowed(service), numbers)
+        let entry = self.breakers.get(service).unwrap_or_else(|| {
+            let numbers = || {
+                self.declared(service)
+                    .unwrap_or_else(|| Numbers::of_site(&site.declaration))
+            };
+            self.breakers
+                .make(Cow::Borrowed(service), &self.host, numbers)
         });
         entry.breaker
     }
 
     fn of_name(&self, site: &'static DynamicSite, service: &str) -> &'static Breaker {
         let entry = self
+            .breakers
             .get(service)
             .unwrap_or_else(|| self.of_new_name(site, service));
         if let Some(origin) = entry.origin
             && !ptr::eq(origin, &site.declaration)
-            && !site.reported.load(Relaxed)
+            && origin.policy != site.declaration.policy
         {
-            self.compare(site, entry.breaker, origin);
+            self.report_difference(site, entry.breaker, origin);
         }
         entry.breaker
     }
@@ -82,25 +86,20 @@ impl Inner {
     #[cold]
     fn of_new_name(&self, site: &'static DynamicSite, given: &str) -> Entry {
         let service = name::nearest(given);
-        if let Some(entry) = self.get(&service) {
+        let is_changed = *service != *given;
+        let service: Cow<'static, str> = Cow::Owned(service.into_owned());
+        if let Some(entry) = self.make_declared(service.clone()) {
             return entry;
         }
-        let is_changed = *service != *given;
-        let service = Cow::Owned(service.into_owned());
-        if let Some(numbers) = self.declared(&service) {
-            return self.create(service, numbers);
-        }
         let limit = self.max_dynamic.load(Relaxed);
-        let is_full = self
-            .dynamic
-            .fetch_update(Relaxed, Relaxed, |n| (n < limit).then_some(n + 1))
-            .is_err();
         let numbers = Numbers::of_site(&site.declaration);
-        if is_full {
+        let made = self
+            .breakers
+            .make_dynamic(service, &self.host, numbers, limit);
+        let Some(entry) = made else {
             return self.overflow(numbers.policy, limit);
-        }
-        let entry = self.create(service, numbers);
-        if is_changed {
+        };
+        if is_changed && entry.is_new {
             self.warn(Warning::Name {
                 given: given.to_owned(),
                 used: entry.breaker.name(),
@@ -110,28 +109,31 @@ impl Inner {
     }
 
     fn overflow(&self, policy: Policy, limit: usize) -> Entry {
-        if let Some(entry) = self.get(OVERFLOW) {
-            return entry;
+        let numbers = || Numbers::of_code(policy);
+        let entry = self
+            .breakers
+            .make(Cow::Borrowed(OVERFLOW), &self.host, numbers);
+        if entry.is_new {
+            self.warn(Warning::TooManyServices {
+                limit,
+                shared: OVERFLOW,
+            });
         }
-        let entry = self.create(Cow::Borrowed(OVERFLOW), Numbers::of_code(policy));
-        self.warn(Warning::TooManyServices {
-            limit,
-            shared: OVERFLOW,
-        });
         entry
     }
 
-    /// Two sites make up the same name, perhaps with different numbers: the first to
-    /// call made the breaker. Said once a site.
+    /// Two sites make up the same name with different numbers: the first to call
+    /// made the breaker. Said once a site.
     #[cold]
-    fn compare(
+    fn report_difference(
         &self,
         site: &'static DynamicSite,
         breaker: &'static Breaker,
         origin: &'static Declaration,
     ) {
-        if let Some(conflict) = Conflict::between(breaker.name(), origin, &site.declaration)
-            && !site.reported.swap(true, Relaxed)
+        let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
+        if reported.insert(ptr::from_ref(site).addr())
+            && let Some(conflict) = Conflict::between(breaker.name(), origin, &site.declaration)
         {
             self.warn(Warning::Conflict(conflict));
         }

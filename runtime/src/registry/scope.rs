@@ -89,8 +89,18 @@ pin_project! {
     #[must_use = "futures do nothing unless polled"]
     pub struct WithRegistry<F> {
         registry: Registry,
+        // Gone once this is dropped.
         #[pin]
-        future: F,
+        future: Option<F>,
+    }
+
+    impl<F> PinnedDrop for WithRegistry<F> {
+        fn drop(this: Pin<&mut Self>) {
+            let mut this = this.project();
+            // What the future drops has the same registry in force.
+            let _entered = this.registry.enter();
+            this.future.set(None);
+        }
     }
 }
 
@@ -119,7 +129,10 @@ pin_project! {
 /// # }
 /// ```
 pub const fn with_registry<F: Future>(registry: Registry, future: F) -> WithRegistry<F> {
-    WithRegistry { registry, future }
+    WithRegistry {
+        registry,
+        future: Some(future),
+    }
 }
 
 impl<F: Future> Future for WithRegistry<F> {
@@ -128,6 +141,9 @@ impl<F: Future> Future for WithRegistry<F> {
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
         let this = self.project();
         let _entered = this.registry.enter();
-        this.future.poll(context)
+        match this.future.as_pin_mut() {
+            Some(future) => future.poll(context),
+            None => Poll::Pending,
+        }
     }
 }

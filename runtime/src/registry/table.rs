@@ -1,0 +1,129 @@
+//! The breakers that exist, by service: made once, never replaced.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::RwLock;
+
+use crate::breaker::Breaker;
+use crate::declaration::Declaration;
+use crate::host::Host;
+use crate::policy::Policy;
+use crate::registry::read;
+use crate::registry::write;
+
+#[derive(Default)]
+pub(super) struct Table {
+    rows: RwLock<Rows>,
+}
+
+#[derive(Default)]
+struct Rows {
+    entries: HashMap<&'static str, Entry>,
+    /// How many of them were named at run time.
+    dynamic: usize,
+}
+
+/// A breaker, and the place in the source whose numbers it began with, unless code
+/// declared them.
+#[derive(Clone, Copy)]
+pub(super) struct Entry {
+    pub(super) breaker: &'static Breaker,
+    pub(super) origin: Option<&'static Declaration>,
+    /// Whether this call made it.
+    pub(super) is_new: bool,
+}
+
+/// The numbers that a new breaker begins with, and where they are written.
+#[derive(Clone, Copy)]
+pub(super) struct Numbers {
+    pub(super) policy: Policy,
+    origin: Option<&'static Declaration>,
+}
+
+impl Numbers {
+    pub(super) const fn of_code(policy: Policy) -> Self {
+        Self {
+            policy,
+            origin: None,
+        }
+    }
+
+    pub(super) const fn of_site(declaration: &'static Declaration) -> Self {
+        Self {
+            policy: declaration.policy,
+            origin: Some(declaration),
+        }
+    }
+}
+
+impl Table {
+    pub(super) fn get(&self, service: &str) -> Option<Entry> {
+        read(&self.rows).entries.get(service).copied()
+    }
+
+    /// The breakers, by name.
+    pub(super) fn breakers(&self) -> Vec<&'static Breaker> {
+        let mut breakers: Vec<_> = read(&self.rows)
+            .entries
+            .values()
+            .map(|entry| entry.breaker)
+            .collect();
+        breakers.sort_by_key(|breaker| breaker.name());
+        breakers
+    }
+
+    /// The breaker of a service: the one there is, else a new one with `numbers`,
+    /// which are asked for under the lock, so that none set meanwhile is missed.
+    pub(super) fn make(
+        &self,
+        service: Cow<'static, str>,
+        host: &Arc<Host>,
+        numbers: impl FnOnce() -> Numbers,
+    ) -> Entry {
+        let mut rows = write(&self.rows);
+        match rows.entries.get(&*service) {
+            Some(entry) => *entry,
+            None => rows.insert(service, host, numbers()),
+        }
+    }
+
+    /// The same for a service named at run time, of which there are at most `limit`.
+    pub(super) fn make_dynamic(
+        &self,
+        service: Cow<'static, str>,
+        host: &Arc<Host>,
+        numbers: Numbers,
+        limit: usize,
+    ) -> Option<Entry> {
+        let mut rows = write(&self.rows);
+        if let Some(entry) = rows.entries.get(&*service) {
+            return Some(*entry);
+        }
+        if rows.dynamic >= limit {
+            return None;
+        }
+        rows.dynamic += 1;
+        Some(rows.insert(service, host, numbers))
+    }
+}
+
+impl Rows {
+    fn insert(&mut self, service: Cow<'static, str>, host: &Arc<Host>, numbers: Numbers) -> Entry {
+        let name: &'static str = match service {
+            Cow::Borrowed(name) => name,
+            Cow::Owned(name) => Box::leak(name.into_boxed_str()),
+        };
+        let breaker = Breaker::new(name, numbers.policy, Arc::clone(host));
+        let entry = Entry {
+            breaker: Box::leak(Box::new(breaker)),
+            origin: numbers.origin,
+            is_new: false,
+        };
+        self.entries.insert(name, entry);
+        Entry {
+            is_new: true,
+            ..entry
+        }
+    }
+}
