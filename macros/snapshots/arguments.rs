@@ -1,6 +1,6 @@
 async fn send<T: Body>(
     mut self,
-    to: Vec<String>,
+    mut to: Vec<String>,
     _2: Lock,
     (subject, body): (String, T),
     n: u32,
@@ -38,15 +38,9 @@ async fn send<T: Body>(
                         > {
                             return __ret;
                         }
-                        #[allow(clippy::collection_is_never_read)]
-                        let mut to = to;
-                        #[allow(
-                            clippy::no_effect_underscore_binding,
-                            clippy::used_underscore_binding
-                        )]
-                        let _2 = _2;
-                        let subject = subject;
-                        let body = body;
+                        let _ = &subject;
+                        let _ = &_2;
+                        let _ = &to;
                         #[allow(clippy::diverging_sub_expression)]
                         let __ret: Result<_, Error> = {
                             to.push(subject);

@@ -230,11 +230,8 @@ impl<'a> Expansion<'a> {
     /// The user's code as a block that owns the arguments and drops them in the order of
     /// a plain function: after the temporaries of its tail, the last one first.
     fn block(&self, code: &Group, ty: &TokenStream) -> TokenStream {
-        let arguments = self
-            .function
-            .bindings
-            .iter()
-            .map(|binding| self.rebind(binding));
+        let bindings = self.function.bindings.iter().rev();
+        let arguments = bindings.map(|binding| self.take(binding));
         let value = self.value(&user_block(code, self.span).into_token_stream(), ty);
         quote_spanned!(self.span=> { #(#arguments)* #value })
     }
@@ -250,15 +247,10 @@ impl<'a> Expansion<'a> {
         }
     }
 
-    fn rebind(&self, binding: &Binding) -> TokenStream {
-        let Binding {
-            attrs,
-            allowed,
-            mutability,
-            name,
-        } = binding;
-        let allowed = respan::moved(allowed.clone(), self.span);
-        quote_spanned!(self.span=> #attrs #allowed let #mutability #name = #name;)
+    /// Speaks of an argument, so that the block around the body owns it.
+    fn take(&self, binding: &Binding) -> TokenStream {
+        let Binding { cfgs, name } = binding;
+        quote_spanned!(self.span=> #cfgs let _ = &#name;)
     }
 
     fn typed_return(&self, ty: &TokenStream) -> TokenStream {

@@ -122,12 +122,20 @@ use model::Guard;
 ///         CallSite::breaker(&SITE)
 ///     };
 ///     let mut guard = enter(breaker);
-///     if !is_in(&guard) {
-///         if let Some(rejection) = wait(&mut guard).await {
-///             return rejected(rejection);
-///         }
-///     }
-///     let out: Result<String, PaymentError> = watch(&mut guard, async move { /* the body */ }).await;
+///     let out: Result<String, PaymentError> = 'made: {
+///         let rejection = 'refused: {
+///             if !is_in(&guard) {
+///                 if let Some(rejection) = refuse(&mut guard) {
+///                     break 'refused rejection;
+///                 }
+///             }
+///             match wait_and_watch(&mut guard, async move { /* the body */ }).await {
+///                 Some(out) => break 'made out,
+///                 None => rejection(&guard),
+///             }
+///         };
+///         return rejected(rejection);
+///     };
 ///     let verdict = match error_of(&out) {
 ///         Some(error) => match error {
 ///             PaymentError::Gateway(500..=599 | 429) => Verdict::Failure,
@@ -141,7 +149,8 @@ use model::Guard;
 /// ```
 ///
 /// A call that is dropped half way, or panics, drops the guard, which tells the breaker.
-/// A layer adds 40 bytes to the future, and holds the arguments once more.
+/// A layer adds 40 bytes to the future; with a `fallback` for rejected calls, which may
+/// use the arguments, also their copies.
 ///
 /// # Other attributes
 ///

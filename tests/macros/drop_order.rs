@@ -87,15 +87,15 @@ twice! {
         let _local = D("local", log);
         pause(false).await;
         c.0 = "c";
-        let _late = D("late", log);
+        let _late = D(c.0, log);
         drop(a);
         D("temporary", log).get()
     }
 }
 
 twice! {
-    [async] fn unused(log: &'l Log, a: D<'l>, (b, c): (D<'l>, D<'l>), _d: D<'l>, _: D<'l>, _e: D<'l>) {
-        let _ = (&b, log);
+    [async] fn unused(log: &'l Log, a: D<'l>, (b, _c): (D<'l>, D<'l>), _d: D<'l>, _: D<'l>, _e: D<'l>) {
+        let _ = (&b, &a, log);
         pause(false).await;
         D("", log).get()
     }
