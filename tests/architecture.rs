@@ -11,7 +11,7 @@ const RUNTIME: &[&[&str]] = &[
     &["lib"],
     &["private"],
     &["registry"],
-    &["metrics", "site"],
+    &["publish", "site"],
     &["breaker"],
     &["gate"],
     &["word"],

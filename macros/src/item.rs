@@ -204,8 +204,11 @@ impl Function {
 
 /// Where another attribute of this kind stands.
 fn twin(attr: &Attribute) -> Option<Span> {
-    let name = &attr.path().segments.last()?.ident;
-    (name == "circuit_breaker").then(|| name.span())
+    let path = attr.path();
+    let name = &path.segments.last()?.ident;
+    // `other::circuit_breaker` is somebody else's.
+    let is_ours = path.segments.len() == 1 || path.segments[0].ident == "breakerbox";
+    (is_ours && name == "circuit_breaker").then(|| name.span())
 }
 
 fn default_keyword(input: ParseStream<'_>) -> syn::Result<Option<Token![default]>> {

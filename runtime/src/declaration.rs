@@ -14,7 +14,7 @@ pub(crate) struct Declaration {
 }
 
 /// A place in the source.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Location {
     file: &'static str,
     line: u32,
@@ -71,7 +71,6 @@ impl Conflict {
         let differences: Vec<_> = first
             .policy
             .effective()
-            .into_iter()
             .zip(second.policy.effective())
             .filter(|(one, other)| one != other)
             .map(|((key, first), (_, second))| Difference { key, first, second })

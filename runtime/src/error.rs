@@ -18,6 +18,9 @@ use crate::rejected::Rejected;
 ///     Ok(text)
 /// }
 /// ```
+///
+/// It is itself a [`std::error::Error`] where `E` is one. `anyhow::Error` and boxed
+/// errors are not, and need none of this: they can be made from a [`Rejected`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error<E> {

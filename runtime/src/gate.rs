@@ -13,6 +13,9 @@
 //! again: if it read numbers of a later opening, the `Acquire` load of them makes
 //! it see that the word has moved on, too.
 
+#[cfg(all(test, breakerbox_loom))]
+mod loom_tests;
+
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering::AcqRel;
 use std::sync::atomic::Ordering::Acquire;
@@ -40,7 +43,8 @@ use crate::sync::Mutex;
 use crate::verdict::Verdict;
 use crate::word::Word;
 
-/// The changes that wait for the background thread at most; older ones go first.
+/// The changes that wait for the background thread at most; older ones go first. A gap
+/// in the generations tells.
 const NOTES: usize = 64;
 
 #[derive(Debug)]
@@ -62,7 +66,6 @@ struct Core {
     /// In a closed circuit the word is right and the count here is not.
     circuit: Circuit,
     notes: VecDeque<Change>,
-    forgotten: u64,
 }
 
 /// Dropped calls never count as failures.
@@ -75,14 +78,13 @@ impl Gate {
             word: AtomicU64::new(word_of(&circuit).0),
             until: AtomicU64::new(0),
             reason: AtomicU64::new(0),
-            threshold: AtomicU32::new(policy.threshold_value()),
+            threshold: AtomicU32::new(policy.get_threshold()),
             cancel_fails_at: AtomicU64::new(cancel_fails_at(&policy)),
             core: Mutex::new(Core {
                 policy,
                 circuit,
                 // Taken now, so that a note that a drop leaves never allocates.
                 notes: VecDeque::with_capacity(NOTES),
-                forgotten: 0,
             }),
         }
     }
@@ -116,26 +118,27 @@ impl Gate {
         }
     }
 
-    /// The opening that lasts at `now`, if one does. Takes no lock.
-    pub(crate) fn opening(&self, now: Tick) -> Option<Opening> {
+    /// The word and the opening that belongs to it: the one that lasts, or the last
+    /// one. Takes no lock.
+    pub(crate) fn view(&self) -> (Word, Opening) {
+        let mut seen = self.load();
         loop {
-            let seen = self.load();
-            if seen.state() != State::Open {
-                return None;
+            let opening = Opening {
+                until: Tick(self.until.load(Acquire)),
+                reason: Reason::unpack(self.reason.load(Acquire)),
+            };
+            let again = self.load();
+            if again == seen {
+                return (seen, opening);
             }
-            let opening = self.last_opening();
-            if self.load() == seen {
-                return (now < opening.until).then_some(opening);
-            }
+            seen = again;
         }
     }
 
-    /// The opening that was published last, over or not.
-    pub(crate) fn last_opening(&self) -> Opening {
-        Opening {
-            until: Tick(self.until.load(Acquire)),
-            reason: Reason::unpack(self.reason.load(Acquire)),
-        }
+    /// The opening that lasts at `now`, if one does.
+    pub(crate) fn opening(&self, now: Tick) -> Option<Opening> {
+        let (seen, opening) = self.view();
+        (seen.state() == State::Open && now < opening.until).then_some(opening)
     }
 
     /// A call comes at `now`, and the word alone did not admit it.
@@ -233,11 +236,9 @@ impl Gate {
         }
     }
 
-    /// The changes since the last call, oldest first, and how many were forgotten.
-    pub(crate) fn take_notes(&self) -> (Vec<Change>, u64) {
-        let mut core = sync::lock(&self.core);
-        let forgotten = std::mem::take(&mut core.forgotten);
-        (core.notes.drain(..).collect(), forgotten)
+    /// The changes since the last call, oldest first.
+    pub(crate) fn take_notes(&self) -> Vec<Change> {
+        sync::lock(&self.core).notes.drain(..).collect()
     }
 
     pub(crate) fn policy(&self) -> Policy {
@@ -249,7 +250,7 @@ impl Gate {
     pub(crate) fn set_policy(&self, policy: Policy) {
         let mut core = sync::lock(&self.core);
         core.policy = policy;
-        self.threshold.store(policy.threshold_value(), Relaxed);
+        self.threshold.store(policy.get_threshold(), Relaxed);
         self.cancel_fails_at
             .store(cancel_fails_at(&policy), Relaxed);
     }
@@ -259,7 +260,6 @@ impl Core {
     fn note(&mut self, change: Change) {
         if self.notes.len() == NOTES {
             self.notes.pop_front();
-            self.forgotten += 1;
         }
         self.notes.push_back(change);
     }
@@ -274,7 +274,7 @@ fn word_of(circuit: &Circuit) -> Word {
 }
 
 fn cancel_fails_at(policy: &Policy) -> u64 {
-    match policy.on_cancel_value() {
+    match policy.get_on_cancel() {
         OnCancel::Ignore => NEVER,
         OnCancel::Failure => 0,
         // Strictly longer.
@@ -337,15 +337,15 @@ mod tests {
         let mut now = Tick(0);
         fail(&gate, gate.load(), now);
         for _ in 0..NOTES {
-            now = gate.last_opening().until;
+            now = gate.view().1.until;
             let seen = gate.admit(now).0.unwrap();
             fail(&gate, seen, now);
         }
-        let (notes, forgotten) = gate.take_notes();
+        let notes = gate.take_notes();
         assert_eq!(notes.len(), NOTES);
-        assert_eq!(forgotten, NOTES as u64 + 1);
         assert!(notes.is_sorted_by_key(|change| change.generation));
-        assert_eq!(gate.take_notes(), (Vec::new(), 0));
+        assert_eq!(notes.last().unwrap().generation, gate.load().generation());
+        assert!(gate.take_notes().is_empty());
     }
 
     #[test]
@@ -356,115 +356,5 @@ mod tests {
         gate.set_policy(POLICY.threshold(5));
         assert!(fail(&gate, seen, Tick(0)).1.is_none());
         assert_eq!(gate.load().count(), 2);
-    }
-}
-
-/// Run by `RUSTFLAGS="--cfg breakerbox_loom" cargo test -p breakerbox --lib --release loom`.
-#[cfg(all(test, breakerbox_loom))]
-mod loom_tests {
-    use std::time::Duration;
-
-    use loom::sync::Arc;
-    use loom::thread;
-
-    use super::*;
-
-    const POLICY: Policy = Policy::new().cooldown(Duration::from_nanos(10));
-
-    /// B045, B048
-    #[test]
-    fn loom_failures_that_race_open_the_circuit_exactly_once() {
-        loom::model(|| {
-            let gate = Arc::new(Gate::new(POLICY.threshold(2)));
-            let seen = gate.load();
-            let others: Vec<_> = (0..2)
-                .map(|_| {
-                    let gate = Arc::clone(&gate);
-                    thread::spawn(move || gate.settle(seen, Verdict::Failure, Tick(0)).1)
-                })
-                .collect();
-            let mine = gate.settle(seen, Verdict::Failure, Tick(0)).1;
-            let changes = others
-                .into_iter()
-                .filter_map(|other| other.join().unwrap())
-                .chain(mine)
-                .count();
-            assert_eq!(changes, 1);
-            assert_eq!(gate.load(), Word::new(1, 0, State::Open));
-        });
-    }
-
-    #[test]
-    fn loom_a_success_beside_a_failure_never_loses_the_trip() {
-        loom::model(|| {
-            let gate = Arc::new(Gate::new(POLICY.threshold(1)));
-            let seen = gate.load();
-            let other = {
-                let gate = Arc::clone(&gate);
-                thread::spawn(move || {
-                    if !gate.is_calm_since(seen) {
-                        gate.settle(seen, Verdict::Success, Tick(0));
-                    }
-                })
-            };
-            gate.settle(seen, Verdict::Failure, Tick(0));
-            other.join().unwrap();
-            assert_eq!(gate.load().state(), State::Open);
-        });
-    }
-
-    /// J7, B015
-    #[test]
-    fn loom_callers_that_race_for_one_probe_get_it_once() {
-        loom::model(|| {
-            let gate = Arc::new(Gate::new(POLICY.threshold(1)));
-            gate.settle(gate.load(), Verdict::Failure, Tick(0));
-            let other = {
-                let gate = Arc::clone(&gate);
-                thread::spawn(move || gate.admit(Tick(10)).0.is_ok())
-            };
-            let mine = gate.admit(Tick(10)).0.is_ok();
-            assert!(mine != other.join().unwrap());
-        });
-    }
-
-    /// J2, B033
-    #[test]
-    fn loom_an_old_outcome_beside_a_probe_changes_nothing() {
-        loom::model(|| {
-            let gate = Arc::new(Gate::new(POLICY.threshold(1)));
-            let old = gate.load();
-            gate.settle(old, Verdict::Failure, Tick(0));
-            let probe = gate.admit(Tick(10)).0.unwrap();
-            let other = {
-                let gate = Arc::clone(&gate);
-                thread::spawn(move || gate.settle(old, Verdict::Success, Tick(11)).0)
-            };
-            gate.settle(probe, Verdict::Failure, Tick(11));
-            assert_eq!(other.join().unwrap(), Settled::Late);
-            assert_eq!(gate.load().state(), State::Open);
-        });
-    }
-
-    #[test]
-    fn loom_a_reader_never_mixes_two_openings() {
-        loom::model(|| {
-            let gate = Arc::new(Gate::new(POLICY.threshold(1)));
-            gate.settle(gate.load(), Verdict::Failure, Tick(0));
-            let other = {
-                let gate = Arc::clone(&gate);
-                thread::spawn(move || {
-                    let probe = gate.admit(Tick(10)).0.unwrap();
-                    gate.settle(probe, Verdict::Failure, Tick(20));
-                })
-            };
-            if let Some(opening) = gate.opening(Tick(5)) {
-                match opening.reason {
-                    Reason::Threshold { .. } => assert_eq!(opening.until, Tick(10)),
-                    _ => assert_eq!(opening.until, Tick(30)),
-                }
-            }
-            other.join().unwrap();
-        });
     }
 }

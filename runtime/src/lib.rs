@@ -69,8 +69,10 @@
 //!
 //! `macros` and `metrics` are on by default; `test-util` is for dev-dependencies.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 #[cfg(feature = "metrics")]
-mod metrics;
+mod publish;
 
 mod breaker;
 mod cells;
@@ -96,6 +98,11 @@ mod word;
 #[doc(hidden)]
 #[path = "private.rs"]
 pub mod __private;
+
+/// The facade that the metrics go through. A recorder for another version of it sees
+/// nothing.
+#[cfg(feature = "metrics")]
+pub use ::metrics;
 
 #[cfg(feature = "macros")]
 pub use breakerbox_macros::circuit_breaker;

@@ -31,8 +31,8 @@ pub const fn is_in(guard: &Guard<'_>) -> bool {
     guard.is_in()
 }
 
-/// The other way in, without waiting: the guard is in afterwards, or the rejection is
-/// told. Neither where a probe has to be waited for, which [`wait_and_watch`] does.
+/// The other way in, at once. Afterwards the guard is in, or the rejection is told; or
+/// neither, where a probe has to be waited for, which [`wait_and_watch`] does.
 #[cold]
 pub fn refuse(guard: &mut Guard<'_>) -> Option<Rejected> {
     guard.enter_cold()
@@ -40,7 +40,7 @@ pub fn refuse(guard: &mut Guard<'_>) -> Option<Rejected> {
 
 /// The other way in of an async function that needs its arguments if it is rejected.
 #[inline]
-pub const fn wait<'g, 'b>(guard: &'g mut Guard<'b>) -> Wait<'g, 'b> {
+pub fn wait<'g, 'b>(guard: &'g mut Guard<'b>) -> Wait<'g, 'b> {
     guard.wait()
 }
 
@@ -65,7 +65,7 @@ pub const fn wait_and_watch<'g, 'b, F: Future>(
     guard.wait_and_watch(body)
 }
 
-/// Why the guard did not get in.
+/// The rejection of a guard that [`wait_and_watch`] did not get in.
 #[cold]
 pub fn rejection(guard: &Guard<'_>) -> Rejected {
     guard.rejection()

@@ -84,8 +84,8 @@ impl Rejected {
         self.cause.kind
     }
 
-    /// How long it took, at the time of the rejection, until a call would be
-    /// admitted: exact for an open circuit, and `None` where nobody can know.
+    /// How long, from the moment of the rejection, until a call is admitted: exact for
+    /// an open circuit, and `None` where nobody can know.
     #[must_use]
     pub const fn retry_after(&self) -> Option<Duration> {
         self.cause.retry_after

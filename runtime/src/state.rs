@@ -19,7 +19,7 @@ pub enum State {
 
 impl State {
     /// Every state, in the order in which they are published.
-    pub const ALL: [Self; 3] = [Self::Closed, Self::Open, Self::HalfOpen];
+    pub const ALL: &'static [Self] = &[Self::Closed, Self::Open, Self::HalfOpen];
 
     /// The state as metrics label it: `closed`, `open` or `half_open`.
     #[must_use]

@@ -8,10 +8,12 @@
 //! ```
 //!
 //! The count is the failures in a row while closed; in the copy that a probe's
-//! permit keeps, it is the place in the round. The generation has 42 bits, which
-//! holds a number of milliseconds since 1970 until the year 2109.
+//! guard keeps, it is the place in the round. The generation rises by one with each
+//! transition; its 42 bits also hold a time in milliseconds until the year 2109, for a
+//! circuit whose transitions several processes have to put in order.
 
 use crate::policy::Policy;
+use crate::rules::GENERATIONS;
 use crate::rules::Ticket;
 use crate::state::State;
 
@@ -20,8 +22,9 @@ const COUNT_BITS: u32 = 19;
 const COUNT_MASK: u64 = (1 << COUNT_BITS) - 1;
 const STATE_MASK: u64 = (1 << STATE_BITS) - 1;
 
-// Every threshold that a policy may have can be counted.
+// Every threshold that a policy may have can be counted, and every generation told.
 const _: () = assert!(Policy::MAX_THRESHOLD as u64 == COUNT_MASK);
+const _: () = assert!(GENERATIONS == u64::MAX >> (COUNT_BITS + STATE_BITS));
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Word(pub(crate) u64);
@@ -79,6 +82,11 @@ impl Word {
         self.with_count(Ticket::RIDING)
     }
 
+    /// Whether a call with this word is one of the round's probes.
+    pub(crate) const fn is_probe(self) -> bool {
+        matches!(self.state(), State::HalfOpen) && self.count() != Ticket::RIDING
+    }
+
     pub(crate) const fn ticket(self) -> Ticket {
         Ticket {
             generation: self.generation(),
@@ -93,8 +101,8 @@ mod tests {
 
     #[test]
     fn the_fields_of_a_word_do_not_touch_each_other() {
-        for state in State::ALL {
-            for generation in [0, 1, (1 << 42) - 1] {
+        for &state in State::ALL {
+            for generation in [0, 1, GENERATIONS] {
                 for count in [0, 1, Policy::MAX_THRESHOLD] {
                     let word = Word::new(generation, count, state);
                     assert_eq!(word.generation(), generation);

@@ -1,7 +1,7 @@
 //! What went wrong in other breakers must be impossible here.
 //!
-//! One file a kind of fault. The ids in the doc lines are those of the collected
-//! reports; around each report its whole kind is tried. Where the steps say it all,
+//! One file a kind of fault. The ids in the doc lines, such as B031, are labels that
+//! name one fault each; around each its whole kind is tried. Where the steps say it all,
 //! they are written in the notation of the scenarios.
 
 #![allow(clippy::unwrap_used)]

@@ -26,7 +26,7 @@ async fn nested(depth: u32) -> Answer {
     }
 }
 
-/// Calls another guarded function of the same service, which fails, and survives it.
+/// Calls another guarded function of the same service, which fails, and makes light of it.
 #[circuit_breaker(service = "scenario")]
 async fn failing_inside() -> Answer {
     let _ = failing().await;
@@ -86,7 +86,7 @@ async fn a_call_that_a_probe_makes_itself_rides_along() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_that_rides_along_has_no_vote_and_takes_no_place() {
+async fn a_call_that_rides_along_takes_no_place_and_votes_only_against() {
     let (registry, breaker) = half_open(ONE.probes(2)).await;
     with_registry(registry.clone(), nested(3)).await.unwrap();
     assert_eq!(breaker.state(), State::HalfOpen, "one probe of two");
@@ -95,7 +95,9 @@ async fn a_call_that_rides_along_has_no_vote_and_takes_no_place() {
 
     let (registry, breaker) = half_open(ONE).await;
     with_registry(registry, failing_inside()).await.unwrap();
-    assert_eq!(breaker.state(), State::Closed, "the probe itself succeeded");
+    assert_eq!(breaker.state(), State::Open, "the service has failed");
+    assert_eq!(breaker.snapshot().calls.late, 1, "the probe came too late");
+    recovers_at_once(breaker, 1).await;
 }
 
 #[tokio::test(start_paused = true)]

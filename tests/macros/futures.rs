@@ -65,11 +65,7 @@ async fn a_returned_future_is_guarded_while_it_runs_and_not_when_it_is_made() {
         ($f:ident, $service:literal) => {
             drop($f(0));
             assert_eq!(
-                calls($service)
-                    .by_label()
-                    .iter()
-                    .map(|(_, n)| n)
-                    .sum::<u64>(),
+                calls($service).by_label().map(|(_, n)| n).sum::<u64>(),
                 0,
                 $service
             );

@@ -6,6 +6,7 @@ use std::env;
 use std::io::Write;
 use std::process;
 use std::process::Command;
+use std::process::Stdio;
 use std::thread;
 use std::time::Duration;
 
@@ -25,6 +26,28 @@ pub(crate) fn alone<F: FnOnce()>(scenario: F) {
 /// the scenario.
 #[track_caller]
 pub(crate) fn heard<F: FnOnce()>(scenario: F) -> Option<String> {
+    play_alone(scenario, Hearing::Open)
+}
+
+/// The same, where nobody reads standard error: writing to it fails.
+#[allow(
+    dead_code,
+    reason = "one of the two binaries that have this has such a test"
+)]
+#[track_caller]
+pub(crate) fn unheard<F: FnOnce()>(scenario: F) {
+    play_alone(scenario, Hearing::Closed);
+}
+
+#[derive(Clone, Copy)]
+enum Hearing {
+    Open,
+    #[allow(dead_code, reason = "as above")]
+    Closed,
+}
+
+#[track_caller]
+fn play_alone<F: FnOnce()>(scenario: F, hearing: Hearing) -> Option<String> {
     // `binary::module::test::{{closure}}`
     let name = any::type_name::<F>();
     let name = name.split_once("::").map_or(name, |(_, rest)| rest);
@@ -34,11 +57,17 @@ pub(crate) fn heard<F: FnOnce()>(scenario: F) -> Option<String> {
         return None;
     }
     let this = env::current_exe().expect("the path of this binary");
-    let played = Command::new(this)
+    let mut playing = Command::new(this)
         .args([name, "--exact", "--nocapture"])
         .env(SCENARIO, name)
-        .output()
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
         .expect("this binary runs again");
+    if let Hearing::Closed = hearing {
+        drop(playing.stderr.take());
+    }
+    let played = playing.wait_with_output().expect("it ends");
     let out = String::from_utf8_lossy(&played.stdout);
     let err = String::from_utf8_lossy(&played.stderr);
     assert!(

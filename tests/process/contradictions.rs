@@ -19,6 +19,7 @@ use breakerbox::circuit_breaker;
 
 use alone::alone;
 use alone::heard;
+use alone::unheard;
 /// Far more than an event takes.
 const DEADLINE: Duration = Duration::from_secs(30);
 
@@ -182,7 +183,7 @@ fn a_listener_is_told_of_each_contradiction_instead_of_standard_error() {
     }
 }
 
-/// DESIGN: `install()` reports every pair, also where a call came before it.
+/// `install()` reports every pair, also where a call came before it.
 #[test]
 fn a_listener_that_is_installed_after_the_first_call_is_told_as_well() {
     alone(|| {
@@ -271,4 +272,46 @@ fn a_report_does_not_say_that_an_attribute_is_in_force_where_code_is() {
     for line in about {
         assert!(!line.contains("are in force"), "{line}");
     }
+}
+
+/// A report that cannot be written is no reason not to make a call.
+#[test]
+fn calls_are_made_though_standard_error_is_closed() {
+    unheard(|| {
+        for _ in 0..6 {
+            charge(false).unwrap();
+        }
+    });
+}
+
+/// What code declares late is in force for names made up at run time as well.
+#[test]
+fn a_late_declaration_ends_the_contradiction_of_a_name_made_up_at_run_time() {
+    #[circuit_breaker(service = service, threshold = 2)]
+    fn first(service: &str) -> io::Result<()> {
+        body(service.is_empty())
+    }
+
+    #[circuit_breaker(service = service, threshold = 3)]
+    fn second(service: &str) -> io::Result<()> {
+        body(service.is_empty())
+    }
+
+    alone(|| {
+        first("tenant").unwrap();
+        let (told, warnings) = mpsc::channel();
+        let registry = Registry::builder()
+            .declare_with("tenant", Policy::new().threshold(9))
+            .on_event(move |event| drop(told.send(event.clone())))
+            .install()
+            .unwrap();
+        second("tenant").unwrap();
+        registry.close();
+        let about_tenant = warnings.try_iter().find(|event| {
+            matches!(event, Event::Warning(Warning::Conflict(conflict)) if conflict.service() == "tenant")
+        });
+        assert!(about_tenant.is_none(), "{about_tenant:?}");
+        let policy = registry.breaker("tenant").unwrap().policy();
+        assert_eq!(policy, Policy::new().threshold(9));
+    });
 }

@@ -1,9 +1,11 @@
 //! Which registry is in force.
 
+use std::cell::RefCell;
 use std::future;
 use std::io;
 use std::panic;
 use std::panic::AssertUnwindSafe;
+use std::pin::Pin;
 use std::pin::pin;
 use std::ptr;
 use std::task::Context;
@@ -198,4 +200,28 @@ fn what_a_future_drops_when_it_is_cancelled_sees_its_registry() {
         assert!(polled.is_pending());
     }
     assert_eq!(failures(&registry), 1);
+}
+
+/// A future that its thread keeps to the end is dropped when nothing can be entered any
+/// more.
+#[test]
+fn a_future_may_be_dropped_among_the_last_destructors_of_its_thread() {
+    struct Kept(RefCell<Option<Pin<Box<dyn Future<Output = ()>>>>>);
+
+    thread_local! {
+        static KEPT: Kept = const { Kept(RefCell::new(None)) };
+    }
+
+    let ended = thread::spawn(|| {
+        // Made first, so that it is dropped last.
+        KEPT.with(|_| ());
+        let registry = Registry::builder().build().unwrap();
+        let mut future = Box::pin(with_registry(registry, future::pending()));
+        let polled = future
+            .as_mut()
+            .poll(&mut Context::from_waker(Waker::noop()));
+        assert!(polled.is_pending());
+        KEPT.with(|kept| *kept.0.borrow_mut() = Some(future));
+    });
+    ended.join().unwrap();
 }

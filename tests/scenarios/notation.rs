@@ -130,10 +130,8 @@ fn step(word: &str) -> Option<Step> {
         return Some(Step::Pass(duration(time)?));
     }
     if let Some(state) = word.strip_prefix('=') {
-        let state = State::ALL
-            .into_iter()
-            .find(|known| known.to_string() == state)?;
-        return Some(Step::Is(state));
+        let state = State::ALL.iter().find(|known| known.to_string() == state)?;
+        return Some(Step::Is(*state));
     }
     match word.split_once(':')? {
         ("why", label) => Some(Step::Why(label.to_owned())),

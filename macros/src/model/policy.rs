@@ -202,3 +202,14 @@ impl Settings<'_> {
         self.settings.push(Setting { setter, value });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_limits_are_those_of_the_runtime() {
+        assert_eq!(MAX_THRESHOLD, breakerbox::Policy::MAX_THRESHOLD);
+        assert_eq!(MAX_PROBES, breakerbox::Policy::MAX_PROBES);
+    }
+}

@@ -56,7 +56,7 @@ pub struct Wait<'g, 'b> {
 
 impl<'b> Guard<'b> {
     #[cold]
-    pub(crate) const fn wait(&mut self) -> Wait<'_, 'b> {
+    pub(crate) fn wait(&mut self) -> Wait<'_, 'b> {
         let acquire = self.breaker().acquire();
         Wait {
             guard: self,
@@ -77,7 +77,8 @@ impl Guard<'_> {
         }
     }
 
-    /// Why a call did not get in that had to wait for a probe.
+    /// The rejection of a call that was neither admitted nor refused at once: it waited
+    /// for a probe in vain, and whoever waits counts it.
     pub(crate) fn rejection(&self) -> Rejected {
         self.breaker().probes_busy()
     }
@@ -142,7 +143,7 @@ impl Breaker {
     /// # Cancel safety
     ///
     /// Dropped before it is ready, nothing was acquired.
-    pub const fn acquire(&self) -> Acquire<'_> {
+    pub fn acquire(&self) -> Acquire<'_> {
         Acquire {
             breaker: self,
             shared_probe: None,
@@ -166,7 +167,7 @@ impl Breaker {
     /// # Cancel safety
     ///
     /// Dropped before it is ready, the call counts as cancelled.
-    pub const fn call<T, E, F>(&self, body: F) -> Call<'_, F>
+    pub fn call<T, E, F>(&self, body: F) -> Call<'_, F>
     where
         F: Future<Output = Result<T, E>>,
     {

@@ -3,7 +3,8 @@
 //! A guarded function may call another one of the same service. In a half-open
 //! circuit the outer call is the probe, and the inner one must not be turned away
 //! for want of a place, or a healthy service could never show that it is. So it
-//! rides along: it needs no place and has no vote, which the outer call has.
+//! rides along and needs no place. Its success is no vote, which the outer call has;
+//! its failure is one, since it is the service that failed.
 
 use std::cell::RefCell;
 use std::ptr;

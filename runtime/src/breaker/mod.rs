@@ -11,7 +11,6 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
-use std::time::Duration;
 use std::time::SystemTime;
 
 use crate::cells::Cells;
@@ -180,7 +179,7 @@ impl Breaker {
     }
 
     fn probes_busy(&self) -> Rejected {
-        Rejected::probes_busy(self.name, self.gate.last_opening().reason)
+        Rejected::probes_busy(self.name, self.gate.view().1.reason)
     }
 
     /// The end of a call, in all cases but a success with nothing to reset.
@@ -228,23 +227,24 @@ impl Breaker {
         self.transitions[index].load(Relaxed)
     }
 
-    /// When the circuit's opening ends, if it is open.
+    /// The state and, where the circuit is open, when that ends.
     #[cfg(feature = "metrics")]
-    pub(crate) fn open_until(&self) -> Option<SystemTime> {
-        (self.state() == State::Open).then(|| {
+    pub(crate) fn state_and_end(&self) -> (State, Option<SystemTime>) {
+        let (word, opening) = self.gate.view();
+        let end = (word.state() == State::Open).then(|| {
             let now = self.host.clock.now();
-            let until = self.gate.last_opening().until;
             let wall = SystemTime::now();
             // The end of time is beyond what some systems can tell.
-            wall.checked_add(until.since(now))
-                .and_then(|end| end.checked_sub(now.since(until)))
+            wall.checked_add(opening.until.since(now))
+                .and_then(|end| end.checked_sub(now.since(opening.until)))
                 .unwrap_or(wall)
-        })
+        });
+        (word.state(), end)
     }
 
     /// The transitions since the last call, oldest first.
     pub(crate) fn take_transitions(&self) -> Vec<Transition> {
-        let (notes, _) = self.gate.take_notes();
+        let notes = self.gate.take_notes();
         let now = self.host.clock.now();
         let wall = SystemTime::now();
         notes
@@ -259,11 +259,6 @@ impl Breaker {
                 generation: change.generation,
             })
             .collect()
-    }
-
-    fn time_left(&self) -> Option<Duration> {
-        (self.state() == State::Open)
-            .then(|| self.gate.last_opening().until.since(self.host.clock.now()))
     }
 }
 

@@ -12,6 +12,9 @@ use crate::verdict::Verdict;
 /// always gives its place back. It is bound to the moment at which it was given: if
 /// the circuit has moved since, its outcome is counted as late and decides nothing.
 ///
+/// A permit does not know what is done under it: a guarded function of the same service
+/// that is called meanwhile asks for leave of its own, and may not get it in half-open.
+///
 /// ```
 /// # let registry = breakerbox::Registry::builder().declare("mail").build().unwrap();
 /// # let mail = registry.breaker("mail").unwrap();
@@ -50,7 +53,7 @@ impl Permit<'_> {
     /// Whether this call is a probe of a half-open circuit.
     #[must_use]
     pub const fn is_probe(&self) -> bool {
-        !self.guard.seen().is_closed()
+        self.guard.seen().is_probe()
     }
 }
 

@@ -42,9 +42,9 @@ pub struct Calls {
     pub success: u64,
     /// The service failed.
     pub failure: u64,
-    /// The service answered, too slowly.
+    /// The service answered, too slowly. Always 0 while no breaker has a rule for that.
     pub slow_success: u64,
-    /// The service failed, too slowly.
+    /// The service failed, too slowly. Always 0 while no breaker has a rule for that.
     pub slow_failure: u64,
     /// The outcome said nothing.
     pub ignored: u64,
@@ -60,7 +60,7 @@ pub struct Calls {
 
 impl Calls {
     /// The outcomes as metrics label them, with their counts.
-    pub fn by_label(&self) -> [(&'static str, u64); 9] {
+    pub fn by_label(&self) -> impl Iterator<Item = (&'static str, u64)> + use<> {
         [
             ("success", self.success),
             ("failure", self.failure),
@@ -72,11 +72,12 @@ impl Calls {
             ("panicked", self.panicked),
             ("late", self.late),
         ]
+        .into_iter()
     }
 
     /// The calls that were made and have ended.
     fn ended(&self) -> u64 {
-        self.by_label().iter().map(|(_, n)| n).sum::<u64>() - self.rejected
+        self.by_label().map(|(_, n)| n).sum::<u64>() - self.rejected
     }
 }
 
@@ -100,16 +101,17 @@ impl Breaker {
     /// The breaker at this moment.
     #[must_use]
     pub fn snapshot(&self) -> Snapshot {
-        let word = self.gate.load();
+        let (word, opening) = self.gate.view();
+        let state = word.state();
         let sum = self.counts();
         let calls = Calls::from(sum);
         Snapshot {
             service: self.name,
-            state: word.state(),
+            state,
             generation: word.generation(),
             consecutive_failures: word.count(),
-            reason: (word.state() != State::Closed).then(|| self.gate.last_opening().reason),
-            retry_after: self.time_left(),
+            reason: (state != State::Closed).then_some(opening.reason),
+            retry_after: (state == State::Open).then(|| opening.until.since(self.host.clock.now())),
             calls,
             // The sum is taken while calls begin and end, so the difference may
             // come out short for a moment, but never below nothing.

@@ -15,6 +15,7 @@ use std::time::Duration;
 /// assert!(STRIPE.check().is_ok());
 /// assert!(STRIPE.threshold(0).check().is_err());
 /// ```
+///
 /// Two policies are equal where their effective numbers are.
 #[derive(Clone, Copy, Debug)]
 #[must_use = "a policy does nothing until a breaker has it"]
@@ -155,14 +156,14 @@ impl Policy {
                 "probes",
                 "`probes = 0` would keep the circuit open for ever: use 1 or more",
             )
-        } else if self.probes_or_default() > Self::MAX_PROBES {
+        } else if self.get_probes() > Self::MAX_PROBES {
             ("probes", "`probes` can be at most 262143")
         } else if matches!(self.close_after, Some(0)) {
             (
                 "close_after",
                 "`close_after = 0` would close the circuit without a probe: use 1 or more",
             )
-        } else if self.close_after_or_default() > self.probes_or_default() {
+        } else if self.get_close_after() > self.get_probes() {
             (
                 "close_after",
                 "`close_after` is larger than `probes`, so a round could never close the circuit",
@@ -172,7 +173,7 @@ impl Policy {
                 "probe_concurrency",
                 "`probe_concurrency = 0` would admit no probe: use 1 or more",
             )
-        } else if self.probe_concurrency_or_default() > self.probes_or_default() {
+        } else if self.get_probe_concurrency() > self.get_probes() {
             (
                 "probe_concurrency",
                 "`probe_concurrency` is larger than `probes`: a round never has that many",
@@ -187,15 +188,21 @@ impl Policy {
         Err(PolicyError { key, message })
     }
 
-    pub(crate) const fn threshold_value(&self) -> u32 {
+    /// The failures in a row at which it opens.
+    #[must_use]
+    pub const fn get_threshold(&self) -> u32 {
         self.threshold
     }
 
-    pub(crate) const fn cooldown_value(&self) -> Duration {
+    /// How long it stays open.
+    #[must_use]
+    pub const fn get_cooldown(&self) -> Duration {
         self.cooldown
     }
 
-    pub(crate) const fn probes_or_default(&self) -> u32 {
+    /// The calls that a half-open round admits in total.
+    #[must_use]
+    pub const fn get_probes(&self) -> u32 {
         match (self.probes, self.close_after) {
             (Some(probes), _) => probes,
             (None, Some(successes)) => successes,
@@ -203,29 +210,39 @@ impl Policy {
         }
     }
 
-    pub(crate) const fn probe_concurrency_or_default(&self) -> u32 {
+    /// How many of them at a time.
+    #[must_use]
+    pub const fn get_probe_concurrency(&self) -> u32 {
         match self.probe_concurrency {
             Some(calls) => calls,
-            None => self.probes_or_default(),
+            None => self.get_probes(),
         }
     }
 
-    pub(crate) const fn close_after_or_default(&self) -> u32 {
+    /// How many successes close it.
+    #[must_use]
+    pub const fn get_close_after(&self) -> u32 {
         match self.close_after {
             Some(successes) => successes,
-            None => self.probes_or_default(),
+            None => self.get_probes(),
         }
     }
 
-    pub(crate) const fn probe_timeout_value(&self) -> Duration {
+    /// The age at which a probe frees its place.
+    #[must_use]
+    pub const fn get_probe_timeout(&self) -> Duration {
         self.probe_timeout
     }
 
-    pub(crate) const fn max_open_for_value(&self) -> Duration {
+    /// The longest opening that a verdict can ask for.
+    #[must_use]
+    pub const fn get_max_open_for(&self) -> Duration {
         self.max_open_for
     }
 
-    pub(crate) const fn on_cancel_value(&self) -> OnCancel {
+    /// What a dropped call counts as.
+    #[must_use]
+    pub const fn get_on_cancel(&self) -> OnCancel {
         self.on_cancel
     }
 
@@ -233,23 +250,23 @@ impl Policy {
     ///
     /// ```
     /// let policy = breakerbox::Policy::new().close_after(2);
-    /// assert!(policy.effective().contains(&("probes", "2".to_owned())));
+    /// assert!(policy.effective().any(|(key, value)| key == "probes" && value == "2"));
     /// ```
-    #[must_use]
-    pub fn effective(&self) -> [(&'static str, String); 8] {
+    pub fn effective(&self) -> impl Iterator<Item = (&'static str, String)> + use<> {
         [
             ("threshold", self.threshold.to_string()),
             ("cooldown", format!("{:?}", self.cooldown)),
-            ("probes", self.probes_or_default().to_string()),
+            ("probes", self.get_probes().to_string()),
             (
                 "probe_concurrency",
-                self.probe_concurrency_or_default().to_string(),
+                self.get_probe_concurrency().to_string(),
             ),
-            ("close_after", self.close_after_or_default().to_string()),
+            ("close_after", self.get_close_after().to_string()),
             ("probe_timeout", format!("{:?}", self.probe_timeout)),
             ("max_open_for", format!("{:?}", self.max_open_for)),
             ("on_cancel", format!("{:?}", self.on_cancel).to_lowercase()),
         ]
+        .into_iter()
     }
 }
 
@@ -259,9 +276,9 @@ impl PartialEq for Policy {
             (
                 policy.threshold,
                 policy.cooldown,
-                policy.probes_or_default(),
-                policy.probe_concurrency_or_default(),
-                policy.close_after_or_default(),
+                policy.get_probes(),
+                policy.get_probe_concurrency(),
+                policy.get_close_after(),
                 policy.probe_timeout,
                 policy.max_open_for,
                 policy.on_cancel,
@@ -311,8 +328,8 @@ mod tests {
     fn close_after_written_alone_raises_the_probes() {
         let policy = Policy::new().close_after(3);
         assert_eq!(policy.check(), Ok(()));
-        assert_eq!(policy.probes_or_default(), 3);
-        assert_eq!(policy.probe_concurrency_or_default(), 3);
+        assert_eq!(policy.get_probes(), 3);
+        assert_eq!(policy.get_probe_concurrency(), 3);
     }
 
     #[test]

@@ -14,7 +14,7 @@ use std::time::Instant;
 
 use crate::registry::Inner;
 use crate::registry::Registry;
-use crate::registry::Round;
+use crate::registry::Report;
 
 const PERIOD: Duration = Duration::from_secs(1);
 
@@ -36,17 +36,22 @@ pub(super) fn spawn(inner: &Arc<Inner>) -> io::Result<()> {
             let mut description_due = due;
             loop {
                 let now = Instant::now();
-                if host.bell.answer() || now >= due {
-                    let round = if now >= description_due {
+                let is_due = now >= due;
+                if host.bell.answer() || is_due {
+                    let report = if now >= description_due {
                         description_due = now + DESCRIPTION_PERIOD;
-                        Round::Described
+                        Report::Described
+                    } else if is_due {
+                        Report::All
                     } else {
-                        Round::Plain
+                        Report::Moved
                     };
-                    if work(&registry, round).is_none() {
+                    if work(&registry, report).is_none() {
                         return;
                     }
-                    due = now + PERIOD;
+                    if is_due {
+                        due = now + PERIOD;
+                    }
                     thread::sleep(PAUSE);
                 }
                 thread::park_timeout(due.saturating_duration_since(Instant::now()));
@@ -56,11 +61,11 @@ pub(super) fn spawn(inner: &Arc<Inner>) -> io::Result<()> {
 }
 
 /// One round. Nothing where the registry is closed or gone.
-fn work(registry: &Weak<Inner>, round: Round) -> Option<()> {
+fn work(registry: &Weak<Inner>, report: Report) -> Option<()> {
     let inner = registry.upgrade()?;
     if inner.closed.load(SeqCst) {
         return None;
     }
-    Registry { inner }.report(round);
+    Registry { inner }.report(report);
     Some(())
 }

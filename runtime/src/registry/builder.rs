@@ -96,7 +96,7 @@ impl RegistryBuilder {
 
     /// Makes it an error that two functions declare one service with different
     /// numbers. Without it, they are reported and the first by file and line wins.
-    pub const fn strict(mut self) -> Self {
+    pub fn strict(mut self) -> Self {
         self.strict = true;
         self
     }
@@ -110,14 +110,14 @@ impl RegistryBuilder {
 
     /// How many services may be named at run time (`service = expression`); all
     /// names beyond share one breaker. Default 1,000.
-    pub const fn max_dynamic_services(mut self, services: usize) -> Self {
+    pub fn max_dynamic_services(mut self, services: usize) -> Self {
         self.max_dynamic = Some(services);
         self
     }
 
     /// Lets a private registry publish its metrics in the background, too. The
     /// global one always does.
-    pub const fn publishes_metrics(mut self) -> Self {
+    pub fn publishes_metrics(mut self) -> Self {
         self.publishes = true;
         self
     }
@@ -148,11 +148,12 @@ impl RegistryBuilder {
             return Err(BuildError::AlreadyInstalled);
         }
         let registry = Registry::global_unstarted().clone();
-        let is_late = registry.inner.started.is_completed();
+        let is_late = registry.inner.started.load(SeqCst);
         self.apply(&registry)
             .inspect_err(|_| INSTALLED.store(false, SeqCst))?;
         registry.start();
         if is_late {
+            registry.start_background();
             // The first call came earlier and has told others; these have not heard.
             for conflict in registry.conflicts() {
                 let warning = Event::Warning(Warning::Conflict(conflict));
@@ -195,9 +196,10 @@ impl RegistryBuilder {
 
     fn apply(self, registry: &Registry) -> Result<(), BuildError> {
         let inner = &registry.inner;
-        for listen in self.listeners {
-            inner.listeners.add(listen).map_err(BuildError::Thread)?;
-        }
+        inner
+            .listeners
+            .add_all(self.listeners)
+            .map_err(BuildError::Thread)?;
         if let Some(services) = self.max_dynamic {
             inner.max_dynamic.store(services, Relaxed);
         }
@@ -211,8 +213,8 @@ impl RegistryBuilder {
             *known = policy.or(*known);
             drop(declared);
             // A breaker that a call made earlier keeps its state.
-            if let (Some(policy), Some(entry)) = (policy, inner.breakers.get(&service)) {
-                entry.breaker.set_policy(policy);
+            if let Some(policy) = policy {
+                inner.breakers.redeclare(&service, policy);
             }
         }
         Ok(())

@@ -36,9 +36,8 @@ struct Listener {
     ended: Receiver<()>,
 }
 
-impl Listeners {
-    /// Starts the thread of one more listener.
-    pub(super) fn add(&self, listen: Listen) -> io::Result<()> {
+impl Listener {
+    fn start(listen: Listen) -> io::Result<Self> {
         let (queue, events) = mpsc::sync_channel::<Event>(QUEUE);
         let (running, ended) = mpsc::channel::<()>();
         thread::Builder::new()
@@ -51,7 +50,16 @@ impl Listeners {
                     let _ = panic::catch_unwind(AssertUnwindSafe(|| listen(&event)));
                 }
             })?;
-        self.lock().push(Listener { queue, ended });
+        Ok(Self { queue, ended })
+    }
+}
+
+impl Listeners {
+    /// Starts the threads of more listeners: all of them or none.
+    pub(super) fn add_all(&self, all: Vec<Listen>) -> io::Result<()> {
+        let started = all.into_iter().map(Listener::start);
+        let started = started.collect::<io::Result<Vec<_>>>()?;
+        self.lock().extend(started);
         Ok(())
     }
 

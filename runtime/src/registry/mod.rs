@@ -12,16 +12,19 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::collections::HashSet;
 use std::fmt;
+use std::io;
+use std::io::Write;
 use std::panic;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::Mutex;
-use std::sync::Once;
 use std::sync::OnceLock;
 use std::sync::PoisonError;
 use std::sync::RwLock;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::AcqRel;
+use std::sync::atomic::Ordering::Acquire;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::Ordering::SeqCst;
 
@@ -44,11 +47,13 @@ pub use scope::Entered;
 pub use scope::WithRegistry;
 pub use scope::with_registry;
 
-/// What one round of the background publishes.
+/// What one report publishes.
 #[derive(Clone, Copy)]
-enum Round {
-    Plain,
-    /// With the descriptions of the metrics. Some recorders keep every description
+enum Report {
+    /// The breakers that have moved.
+    Moved,
+    All,
+    /// All, with the descriptions of the metrics. Some recorders keep every description
     /// until somebody scrapes, so they are not repeated each time.
     Described,
 }
@@ -87,8 +92,8 @@ struct Inner {
     speaks: bool,
     publishes: AtomicBool,
     closed: AtomicBool,
-    started: Once,
-    background: Once,
+    started: AtomicBool,
+    background: AtomicBool,
 }
 
 static GLOBAL: OnceLock<Registry> = OnceLock::new();
@@ -157,25 +162,33 @@ impl Registry {
                 speaks: is_global,
                 publishes: AtomicBool::new(is_global),
                 closed: AtomicBool::new(false),
-                started: Once::new(),
-                background: Once::new(),
+                started: AtomicBool::new(false),
+                background: AtomicBool::new(false),
             }),
         }
     }
 
-    /// Says, once, what is wrong with the set-up.
+    /// Says, once, what is wrong with the set-up, and starts the background.
+    ///
+    /// Nobody waits for somebody else's report: whoever writes it may be slow.
     fn start(&self) {
-        self.inner.started.call_once(|| {
+        if self.inner.started.load(Acquire) {
+            return;
+        }
+        if !self.inner.started.swap(true, AcqRel) {
             for conflict in self.conflicts() {
                 self.inner.warn(Warning::Conflict(conflict));
             }
-        });
-        if self.inner.needs_background() {
-            self.inner.background.call_once(|| {
-                if let Err(error) = background::spawn(&self.inner) {
-                    self.inner.warn(Warning::NoThread(error.to_string()));
-                }
-            });
+        }
+        self.start_background();
+    }
+
+    fn start_background(&self) {
+        if self.inner.needs_background()
+            && !self.inner.background.swap(true, AcqRel)
+            && let Err(error) = background::spawn(&self.inner)
+        {
+            self.inner.warn(Warning::NoThread(error.to_string()));
         }
     }
 
@@ -185,16 +198,18 @@ impl Registry {
         self.inner
             .breakers
             .get(service)
-            .or_else(|| self.inner.make_declared(service.to_owned().into()))
+            .or_else(|| self.inner.make_declared(service))
             .map(|entry| entry.breaker)
     }
 
     /// The breakers of all services, by name.
     #[must_use]
     pub fn services(&self) -> Vec<&'static Breaker> {
-        let in_code: Vec<_> = read(&self.inner.declared).keys().cloned().collect();
-        let in_code = in_code.into_iter().map(Cow::Owned);
-        for service in linked::services().map(Cow::Borrowed).chain(in_code) {
+        let in_code: Vec<String> = read(&self.inner.declared).keys().cloned().collect();
+        for service in &in_code {
+            self.inner.make_declared(service);
+        }
+        for service in linked::services() {
             self.inner.make_declared(service);
         }
         self.inner.breakers.breakers()
@@ -212,35 +227,45 @@ impl Registry {
     /// descriptions, and hands its transitions to the listeners.
     pub fn publish_metrics(&self) {
         #[cfg(feature = "metrics")]
-        crate::metrics::describe();
+        crate::publish::describe();
         self.publish();
     }
 
     fn publish(&self) {
         self.inner.tell_transitions();
         #[cfg(feature = "metrics")]
-        crate::metrics::publish(&self.services());
+        crate::publish::publish(&self.services());
+    }
+
+    fn publish_moved(&self) {
+        let moved = self.inner.tell_transitions();
+        #[cfg(feature = "metrics")]
+        crate::publish::publish(&moved);
+        #[cfg(not(feature = "metrics"))]
+        drop(moved);
     }
 
     /// One round of the background. A recorder that panics ends nothing.
-    fn report(&self, round: Round) {
-        let reported = AssertUnwindSafe(|| match round {
-            _ if !self.inner.publishes.load(Relaxed) => self.inner.tell_transitions(),
-            Round::Plain => self.publish(),
-            Round::Described => self.publish_metrics(),
+    fn report(&self, report: Report) {
+        let reported = AssertUnwindSafe(|| match report {
+            _ if !self.inner.publishes.load(Relaxed) => drop(self.inner.tell_transitions()),
+            Report::Moved => self.publish_moved(),
+            Report::All => self.publish(),
+            Report::Described => self.publish_metrics(),
         });
         let _ = panic::catch_unwind(reported);
     }
 
     /// Ends the background work of this registry: publishes what there is, and gives
-    /// the listeners up to a second to hear the last events.
+    /// the listeners up to a second to hear the last events. It blocks that long at
+    /// most, and is meant for the end of `main`.
     ///
     /// Calls are guarded afterwards as before.
     pub fn close(&self) {
         if self.inner.closed.swap(true, SeqCst) {
             return;
         }
-        self.report(Round::Plain);
+        self.report(Report::All);
         self.inner.host.bell.ring();
         self.inner.listeners.close();
     }
@@ -248,11 +273,16 @@ impl Registry {
 
 impl Inner {
     /// The breaker of a service, if somebody declares it.
-    fn make_declared(&self, service: Cow<'static, str>) -> Option<Entry> {
-        let numbers = self.declared(&service)?;
-        let name = service.clone();
-        let now = || self.declared(&name).unwrap_or(numbers);
-        Some(self.breakers.make(service, &self.host, now))
+    fn make_declared(&self, service: &str) -> Option<Entry> {
+        if let Some(entry) = self.breakers.get(service) {
+            return Some(entry);
+        }
+        let numbers = self.declared(service)?;
+        let now = || self.declared(service).unwrap_or(numbers);
+        let made = self
+            .breakers
+            .make(Cow::Owned(service.to_owned()), &self.host, now);
+        Some(made.entry())
     }
 
     /// The numbers of a declared service: those of code, else those of the first
@@ -270,20 +300,28 @@ impl Inner {
         (self.publishes.load(Relaxed) && cfg!(feature = "metrics")) || !self.listeners.is_empty()
     }
 
-    fn tell_transitions(&self) {
+    /// Tells the listeners of every transition, in order, and says whose they were.
+    fn tell_transitions(&self) -> Vec<&'static Breaker> {
         let _in_order = self.telling.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut moved = Vec::new();
         for breaker in self.breakers.breakers() {
-            for transition in breaker.take_transitions() {
+            let transitions = breaker.take_transitions();
+            if !transitions.is_empty() {
+                moved.push(breaker);
+            }
+            for transition in transitions {
                 self.listeners.tell(&Event::Transition(transition));
             }
         }
+        moved
     }
 
     /// Never silent: a warning that no listener hears goes to standard error.
     fn warn(&self, warning: Warning) {
         if self.listeners.is_empty() {
             if self.speaks {
-                eprintln!("breakerbox: {warning}");
+                // Standard error may be closed, and no call may suffer from that.
+                let _ = writeln!(io::stderr(), "breakerbox: {warning}");
             }
         } else {
             self.listeners.tell(&Event::Warning(warning));

@@ -16,9 +16,13 @@ use crate::registry::OVERFLOW;
 use crate::registry::Registry;
 use crate::registry::scope;
 use crate::registry::table::Entry;
+use crate::registry::table::Made;
 use crate::registry::table::Numbers;
 use crate::site::CallSite;
 use crate::site::DynamicSite;
+
+/// How much of a bad name a warning quotes, in characters.
+const QUOTED: usize = 200;
 
 impl CallSite {
     /// The breaker of this site in the registry in force. Two loads, once the site
@@ -58,15 +62,14 @@ impl DynamicSite {
 impl Inner {
     fn of_site(&self, site: &'static CallSite) -> &'static Breaker {
         let service = site.service();
-        let entry = self.breakers.get(service).unwrap_or_else(|| {
-            let numbers = || {
-                self.declared(service)
-                    .unwrap_or_else(|| Numbers::of_site(&site.declaration))
-            };
-            self.breakers
-                .make(Cow::Borrowed(service), &self.host, numbers)
-        });
-        entry.breaker
+        let numbers = || {
+            self.declared(service)
+                .unwrap_or_else(|| Numbers::of_site(&site.declaration))
+        };
+        let made = self
+            .breakers
+            .make(Cow::Borrowed(service), &self.host, numbers);
+        made.entry().breaker
     }
 
     fn of_name(&self, site: &'static DynamicSite, service: &str) -> &'static Breaker {
@@ -86,40 +89,41 @@ impl Inner {
     #[cold]
     fn of_new_name(&self, site: &'static DynamicSite, given: &str) -> Entry {
         let service = name::nearest(given);
-        let is_changed = *service != *given;
-        let service: Cow<'static, str> = Cow::Owned(service.into_owned());
-        if let Some(entry) = self.make_declared(service.clone()) {
+        if let Some(entry) = self.make_declared(&service) {
             return entry;
         }
         let limit = self.max_dynamic.load(Relaxed);
         let numbers = Numbers::of_site(&site.declaration);
         let made = self
             .breakers
-            .make_dynamic(service, &self.host, numbers, limit);
-        let Some(entry) = made else {
-            return self.overflow(numbers.policy, limit);
-        };
-        if is_changed && entry.is_new {
-            self.warn(Warning::Name {
-                given: given.to_owned(),
-                used: entry.breaker.name(),
-            });
+            .make_dynamic(&service, &self.host, numbers, limit);
+        match made {
+            None => self.overflow(numbers.policy, limit),
+            Some(Made::Known(entry)) => entry,
+            Some(Made::New(entry)) => {
+                if *service != *given {
+                    self.warn(Warning::Name {
+                        given: given.chars().take(QUOTED).collect(),
+                        used: entry.breaker.name(),
+                    });
+                }
+                entry
+            }
         }
-        entry
     }
 
     fn overflow(&self, policy: Policy, limit: usize) -> Entry {
         let numbers = || Numbers::of_code(policy);
-        let entry = self
+        let made = self
             .breakers
             .make(Cow::Borrowed(OVERFLOW), &self.host, numbers);
-        if entry.is_new {
+        if let Made::New(_) = made {
             self.warn(Warning::TooManyServices {
                 limit,
                 shared: OVERFLOW,
             });
         }
-        entry
+        made.entry()
     }
 
     /// Two sites make up the same name with different numbers: the first to call
@@ -131,8 +135,12 @@ impl Inner {
         breaker: &'static Breaker,
         origin: &'static Declaration,
     ) {
-        let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
-        if reported.insert(ptr::from_ref(site).addr())
+        let is_first = self
+            .reported
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(ptr::from_ref(site).addr());
+        if is_first
             && let Some(conflict) = Conflict::between(breaker.name(), origin, &site.declaration)
         {
             self.warn(Warning::Conflict(conflict));

@@ -40,7 +40,9 @@ pub(super) fn current() -> Option<Registry> {
 /// A registry in force on this thread, until this is dropped.
 #[must_use = "the registry is in force only while this lives"]
 pub struct Entered {
-    before: Option<Registry>,
+    /// What was in force before; nothing at all on a thread that is ending, which can
+    /// enter no more.
+    before: Option<Option<Registry>>,
     /// It belongs to the thread that entered.
     not_send: PhantomData<*const ()>,
 }
@@ -58,8 +60,12 @@ impl Registry {
     /// assert!(breakerbox::breaker("ledger").is_none());
     /// ```
     pub fn enter(&self) -> Entered {
-        ENTERED.fetch_add(1, Relaxed);
-        let before = CURRENT.with(|current| current.replace(Some(self.clone())));
+        let before = CURRENT
+            .try_with(|current| current.replace(Some(self.clone())))
+            .inspect(|_| {
+                ENTERED.fetch_add(1, Relaxed);
+            })
+            .ok();
         Entered {
             before,
             not_send: PhantomData,
@@ -69,7 +75,9 @@ impl Registry {
 
 impl Drop for Entered {
     fn drop(&mut self) {
-        let before = self.before.take();
+        let Some(before) = self.before.take() else {
+            return;
+        };
         // The thread may be ending, and its entry gone with it.
         let left = CURRENT.try_with(|current| current.replace(before));
         ENTERED.fetch_sub(1, Relaxed);
@@ -128,7 +136,7 @@ pin_project! {
 /// assert_eq!(breakerbox::breaker("parcels").unwrap().state(), breakerbox::State::Closed);
 /// # }
 /// ```
-pub const fn with_registry<F: Future>(registry: Registry, future: F) -> WithRegistry<F> {
+pub fn with_registry<F: Future>(registry: Registry, future: F) -> WithRegistry<F> {
     WithRegistry {
         registry,
         future: Some(future),

@@ -30,8 +30,20 @@ struct Rows {
 pub(super) struct Entry {
     pub(super) breaker: &'static Breaker,
     pub(super) origin: Option<&'static Declaration>,
-    /// Whether this call made it.
-    pub(super) is_new: bool,
+}
+
+/// What came of making a breaker.
+pub(super) enum Made {
+    New(Entry),
+    Known(Entry),
+}
+
+impl Made {
+    pub(super) const fn entry(&self) -> Entry {
+        match self {
+            Self::New(entry) | Self::Known(entry) => *entry,
+        }
+    }
 }
 
 /// The numbers that a new breaker begins with, and where they are written.
@@ -80,31 +92,52 @@ impl Table {
         service: Cow<'static, str>,
         host: &Arc<Host>,
         numbers: impl FnOnce() -> Numbers,
-    ) -> Entry {
+    ) -> Made {
+        if let Some(entry) = self.get(&service) {
+            return Made::Known(entry);
+        }
         let mut rows = write(&self.rows);
         match rows.entries.get(&*service) {
-            Some(entry) => *entry,
-            None => rows.insert(service, host, numbers()),
+            Some(entry) => Made::Known(*entry),
+            None => Made::New(rows.insert(service, host, numbers())),
         }
     }
 
     /// The same for a service named at run time, of which there are at most `limit`.
     pub(super) fn make_dynamic(
         &self,
-        service: Cow<'static, str>,
+        service: &str,
         host: &Arc<Host>,
         numbers: Numbers,
         limit: usize,
-    ) -> Option<Entry> {
+    ) -> Option<Made> {
+        {
+            let rows = read(&self.rows);
+            if let Some(entry) = rows.entries.get(service) {
+                return Some(Made::Known(*entry));
+            }
+            if rows.dynamic >= limit {
+                return None;
+            }
+        }
         let mut rows = write(&self.rows);
-        if let Some(entry) = rows.entries.get(&*service) {
-            return Some(*entry);
+        if let Some(entry) = rows.entries.get(service) {
+            return Some(Made::Known(*entry));
         }
         if rows.dynamic >= limit {
             return None;
         }
         rows.dynamic += 1;
-        Some(rows.insert(service, host, numbers))
+        let service = Cow::Owned(service.to_owned());
+        Some(Made::New(rows.insert(service, host, numbers)))
+    }
+
+    /// Puts the numbers of code in place of those that a breaker began with.
+    pub(super) fn redeclare(&self, service: &str, policy: Policy) {
+        if let Some(entry) = write(&self.rows).entries.get_mut(service) {
+            entry.breaker.set_policy(policy);
+            entry.origin = None;
+        }
     }
 }
 
@@ -118,12 +151,8 @@ impl Rows {
         let entry = Entry {
             breaker: Box::leak(Box::new(breaker)),
             origin: numbers.origin,
-            is_new: false,
         };
         self.entries.insert(name, entry);
-        Entry {
-            is_new: true,
-            ..entry
-        }
+        entry
     }
 }

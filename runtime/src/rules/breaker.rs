@@ -9,8 +9,13 @@ use crate::rules::half_open::Decision;
 use crate::rules::half_open::Place;
 use crate::rules::half_open::Round;
 use crate::rules::opening::Opening;
+use crate::rules::ticket::Ticket;
 use crate::state::State;
 use crate::verdict::Verdict;
+
+/// The largest generation: it has 42 bits in the packed word. After it comes 0, and no
+/// call is out that long.
+pub(crate) const GENERATIONS: u64 = (1 << 42) - 1;
 
 /// All that the law knows of one circuit.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,20 +31,6 @@ pub(crate) enum Mode {
     Closed { failures: u32 },
     Open(Opening),
     HalfOpen(Round),
-}
-
-/// Leave to make one call: the generation it belongs to and, for a probe, its
-/// place in the round.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Ticket {
-    pub(crate) generation: u64,
-    pub(crate) place: u32,
-}
-
-impl Ticket {
-    /// The place of a call that a probe makes itself: none, and so it has no vote.
-    /// No list of probes is that long.
-    pub(crate) const RIDING: u32 = 2 * Policy::MAX_PROBES + 1;
 }
 
 /// What a call is told that wants to pass.
@@ -67,7 +58,7 @@ pub(crate) struct Change {
     /// The generation that begins with it.
     pub(crate) generation: u64,
     pub(crate) at: Tick,
-    /// How long the circuit is now open, where it opened.
+    /// The end of the opening, where it opened.
     pub(crate) until: Option<Tick>,
 }
 
@@ -94,7 +85,7 @@ impl Circuit {
             Mode::Closed { .. } | Mode::HalfOpen(_) => None,
         };
         self.mode = mode;
-        self.generation += 1;
+        self.generation = (self.generation + 1) & GENERATIONS;
         Change {
             from,
             to: self.state(),
@@ -139,7 +130,16 @@ pub(crate) fn admit(
             (Admission::Admitted(ticket), change)
         }
         Place::Busy => (Admission::ProbesBusy, change),
-        Place::Over(reason) => {
+        Place::Close(reason) => {
+            let closed = Mode::Closed { failures: 0 };
+            change = Some(circuit.move_to(closed, reason, now));
+            let ticket = Ticket {
+                generation: circuit.generation,
+                place: 0,
+            };
+            (Admission::Admitted(ticket), change)
+        }
+        Place::Open(reason) => {
             let change = circuit.open(policy, Verdict::Failure, reason, now);
             let opening = Opening {
                 until: change.until.unwrap_or(now),
@@ -163,7 +163,7 @@ pub(crate) fn settle(
     }
     let change = match &mut circuit.mode {
         Mode::Closed { failures } => {
-            match closed::count(policy.threshold_value(), *failures, verdict) {
+            match closed::count(policy.get_threshold(), *failures, verdict) {
                 Count::Keep => None,
                 Count::Failures(next) => {
                     *failures = next;
@@ -236,7 +236,7 @@ mod tests {
     #[test]
     fn the_end_of_an_opening_is_inclusive() {
         let mut circuit = tripped();
-        let end = start() + POLICY.cooldown_value();
+        let end = start() + POLICY.get_cooldown();
         let early = admit(&POLICY, &mut circuit, Tick(end.0 - 1)).0;
         assert!(matches!(early, Admission::Open(_)));
         admitted(&mut circuit, end);

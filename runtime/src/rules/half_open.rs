@@ -3,6 +3,7 @@
 use crate::clock::Tick;
 use crate::policy::Policy;
 use crate::reason::Reason;
+use crate::rules::ticket::Ticket;
 use crate::verdict::Verdict;
 
 /// The probes of one half-open period.
@@ -30,8 +31,10 @@ struct Probe {
 pub(crate) enum Place {
     Taken(u32),
     Busy,
-    /// Too many probes hang: the round is over.
-    Over(Reason),
+    /// Too many probes hang: the circuit opens.
+    Open(Reason),
+    /// Enough have succeeded, by numbers that were changed meanwhile: it closes.
+    Close(Reason),
 }
 
 /// What the end of a probe decides.
@@ -47,11 +50,14 @@ impl Round {
     pub(crate) fn take(&mut self, policy: &Policy, now: Tick) -> Place {
         self.notice_hung(policy, now);
         if let Some(reason) = self.hung_out(policy) {
-            return Place::Over(reason);
+            return Place::Open(reason);
+        }
+        if let Some(reason) = self.succeeded(policy) {
+            return Place::Close(reason);
         }
         let in_flight = self.in_flight();
-        if in_flight >= policy.probe_concurrency_or_default()
-            || self.successes.saturating_add(in_flight) >= policy.probes_or_default()
+        if in_flight >= policy.get_probe_concurrency()
+            || self.successes.saturating_add(in_flight) >= policy.get_probes()
         {
             return Place::Busy;
         }
@@ -82,31 +88,30 @@ impl Round {
         now: Tick,
     ) -> Decision {
         self.notice_hung(policy, now);
-        let place = usize::try_from(slot)
-            .ok()
-            .and_then(|slot| self.slots.get_mut(slot));
-        let Some(probe) = place.and_then(Option::take) else {
-            return Decision::Undecided;
+        let ended = if slot == Ticket::RIDING {
+            None
+        } else {
+            usize::try_from(slot)
+                .ok()
+                .and_then(|slot| self.slots.get_mut(slot))
+                .and_then(Option::take)
         };
-        match verdict {
-            Verdict::Success => {
+        match (verdict, ended) {
+            // Also of a call that rides along: it is the service that failed.
+            (Verdict::Failure | Verdict::RetryAfter(_), _) => Decision::Open(Reason::ProbeFailed),
+            (Verdict::OpenFor(_), _) => Decision::Open(Reason::OpenFor),
+            (Verdict::Success, Some(probe)) => {
                 if probe.hung {
                     self.hung -= 1;
                 }
                 self.successes += 1;
-                if self.successes >= policy.close_after_or_default() {
-                    Decision::Close(Reason::ProbesSucceeded {
-                        successes: self.successes,
-                    })
-                } else {
-                    Decision::Undecided
-                }
+                self.succeeded(policy)
+                    .map_or(Decision::Undecided, Decision::Close)
             }
-            Verdict::Failure | Verdict::RetryAfter(_) => Decision::Open(Reason::ProbeFailed),
-            Verdict::OpenFor(_) => Decision::Open(Reason::OpenFor),
-            Verdict::Ignore => self
+            (Verdict::Ignore, Some(_)) => self
                 .hung_out(policy)
                 .map_or(Decision::Undecided, Decision::Open),
+            (Verdict::Success | Verdict::Ignore, None) => Decision::Undecided,
         }
     }
 
@@ -114,7 +119,7 @@ impl Round {
     /// `probe_timeout` a place is free.
     fn notice_hung(&mut self, policy: &Policy, now: Tick) {
         for probe in self.slots.iter_mut().flatten() {
-            if !probe.hung && now.since(probe.started) >= policy.probe_timeout_value() {
+            if !probe.hung && now.since(probe.started) >= policy.get_probe_timeout() {
                 probe.hung = true;
                 self.hung += 1;
             }
@@ -127,9 +132,14 @@ impl Round {
         u32::try_from(live.count()).unwrap_or(u32::MAX)
     }
 
+    fn succeeded(&self, policy: &Policy) -> Option<Reason> {
+        (self.successes >= policy.get_close_after()).then_some(Reason::ProbesSucceeded {
+            successes: self.successes,
+        })
+    }
+
     fn hung_out(&self, policy: &Policy) -> Option<Reason> {
-        (self.hung >= policy.probes_or_default().max(2))
-            .then_some(Reason::ProbesHung { hung: self.hung })
+        (self.hung >= policy.get_probes().max(2)).then_some(Reason::ProbesHung { hung: self.hung })
     }
 }
 
@@ -200,7 +210,7 @@ mod tests {
         round.take(&policy, Tick(0));
         round.take(&policy, Tick(SECOND));
         let third = round.take(&policy, Tick(2 * SECOND));
-        assert_eq!(third, Place::Over(Reason::ProbesHung { hung: 2 }));
+        assert_eq!(third, Place::Open(Reason::ProbesHung { hung: 2 }));
     }
 
     #[test]
@@ -227,5 +237,28 @@ mod tests {
         let again = round.end(&policy, 0, Verdict::Success, Tick(2));
         assert_eq!(again, Decision::Undecided);
         assert_eq!(round.successes, 0);
+    }
+
+    /// The numbers may change in the middle of a round.
+    #[test]
+    fn a_round_that_has_enough_by_new_numbers_closes_instead_of_being_full() {
+        let mut round = Round::default();
+        for now in 0..2 {
+            assert_eq!(round.take(&policy(3), Tick(now)), Place::Taken(0));
+            round.end(&policy(3), 0, Verdict::Success, Tick(now));
+        }
+        let reason = Reason::ProbesSucceeded { successes: 2 };
+        assert_eq!(round.take(&policy(2), Tick(2)), Place::Close(reason));
+    }
+
+    #[test]
+    fn a_call_that_rides_along_votes_only_against() {
+        let policy = policy(1);
+        let mut round = Round::default();
+        round.take(&policy, Tick(0));
+        let mut end = |verdict| round.end(&policy, Ticket::RIDING, verdict, Tick(1));
+        assert_eq!(end(Verdict::Success), Decision::Undecided);
+        assert_eq!(end(Verdict::Ignore), Decision::Undecided);
+        assert_eq!(end(Verdict::Failure), Decision::Open(Reason::ProbeFailed));
     }
 }

@@ -8,15 +8,17 @@ mod breaker;
 mod closed;
 mod half_open;
 mod opening;
+mod ticket;
 
 pub(crate) use breaker::Admission;
 pub(crate) use breaker::Change;
 pub(crate) use breaker::Circuit;
+pub(crate) use breaker::GENERATIONS;
 pub(crate) use breaker::Mode;
 pub(crate) use breaker::Settled;
-pub(crate) use breaker::Ticket;
 pub(crate) use breaker::admit;
 pub(crate) use breaker::settle;
 pub(crate) use closed::Count;
 pub(crate) use closed::count;
 pub(crate) use opening::Opening;
+pub(crate) use ticket::Ticket;

@@ -16,8 +16,8 @@ pub(crate) struct Opening {
 impl Opening {
     /// The opening that begins at `now`, because of `verdict`.
     pub(crate) fn begin(policy: &Policy, verdict: Verdict, reason: Reason, now: Tick) -> Self {
-        let cooldown = policy.cooldown_value();
-        let longest = policy.max_open_for_value();
+        let cooldown = policy.get_cooldown();
+        let longest = policy.get_max_open_for();
         let length = match verdict {
             Verdict::OpenFor(exactly) => exactly.min(longest),
             Verdict::RetryAfter(at_least) => cooldown.max(at_least.min(longest)),

@@ -6,6 +6,7 @@
 
 use std::sync::Mutex;
 use std::sync::PoisonError;
+use std::time::SystemTime;
 use std::time::UNIX_EPOCH;
 
 use metrics::counter;
@@ -14,7 +15,6 @@ use metrics::describe_gauge;
 use metrics::gauge;
 
 use crate::breaker::Breaker;
-use crate::breaker::Calls;
 use crate::reason::Reason;
 use crate::state::State;
 
@@ -57,7 +57,7 @@ pub(crate) fn describe() {
 fn publish_calls(breaker: &Breaker) {
     let service = breaker.name();
     let snapshot = breaker.snapshot();
-    for (outcome, count) in Calls::by_label(&snapshot.calls) {
+    for (outcome, count) in snapshot.calls.by_label() {
         counter!("breakerbox_calls_total", "service" => service, "outcome" => outcome)
             .absolute(count);
     }
@@ -66,14 +66,14 @@ fn publish_calls(breaker: &Breaker) {
 
 fn publish_state(breaker: &Breaker) {
     let service = breaker.name();
-    let now = breaker.state();
+    let (now, end) = breaker.state_and_end();
     // The new state first: whoever scrapes in between sees two states, never none.
     gauge!("breakerbox_state", "service" => service, "state" => now.label()).set(1.0);
-    for other in State::ALL.into_iter().filter(|state| *state != now) {
+    for other in State::ALL.iter().filter(|state| **state != now) {
         gauge!("breakerbox_state", "service" => service, "state" => other.label()).set(0.0);
     }
     gauge!("breakerbox_open_until_timestamp_seconds", "service" => service)
-        .set(open_until(breaker));
+        .set(end.map_or(0.0, timestamp));
 }
 
 fn publish_transitions(breaker: &Breaker) {
@@ -92,11 +92,9 @@ fn publish_transitions(breaker: &Breaker) {
 
 /// Rounded to hundredths, so that reading two clocks one after the other does not
 /// make the value tremble.
-fn open_until(breaker: &Breaker) -> f64 {
-    breaker
-        .open_until()
-        .and_then(|until| until.duration_since(UNIX_EPOCH).ok())
-        .map_or(0.0, |since| (since.as_secs_f64() * 100.0).round() / 100.0)
+fn timestamp(time: SystemTime) -> f64 {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    (since.as_secs_f64() * 100.0).round() / 100.0
 }
 
 /// Exact up to 2^53 calls in flight.
