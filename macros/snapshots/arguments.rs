@@ -41,10 +41,11 @@ async fn send<T: Body>(
                         let _ = &subject;
                         let _ = &_2;
                         let _ = &to;
-                        #[allow(clippy::diverging_sub_expression)]
-                        let __ret: Result<_, Error> = {
-                            to.push(subject);
-                            Ok(to)
+                        let __ret: Result<_, Error> = match () {
+                            () => {
+                                to.push(subject);
+                                Ok(to)
+                            }
                         };
                         #[allow(unreachable_code)] __ret
                     }),

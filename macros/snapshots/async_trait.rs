@@ -46,12 +46,13 @@ fn find<'life0, 'async_trait>(
                             > {
                                 return __ret;
                             }
-                            #[allow(clippy::diverging_sub_expression)]
-                            let __ret: Result<u32, E> = {
-                                let __self = self;
-                                let text = text;
-                                let __ret: Result<u32, E> = { Ok(text.len()) };
-                                __ret
+                            let __ret: Result<u32, E> = match () {
+                                () => {
+                                    let __self = self;
+                                    let text = text;
+                                    let __ret: Result<u32, E> = { Ok(text.len()) };
+                                    __ret
+                                }
                             };
                             #[allow(unreachable_code)] __ret
                         },

@@ -32,9 +32,10 @@ pub async fn charge(&self, order: &Order) -> Result<Receipt, PaymentError> {
                         > {
                             return __ret;
                         }
-                        #[allow(clippy::diverging_sub_expression)]
-                        let __ret: Result<Receipt, PaymentError> = {
-                            self.post(order).await
+                        let __ret: Result<Receipt, PaymentError> = match () {
+                            () => {
+                                self.post(order).await
+                            }
                         };
                         #[allow(unreachable_code)] __ret
                     },

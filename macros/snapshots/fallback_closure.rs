@@ -22,9 +22,10 @@ pub async fn charge(&self, order: &Order) -> Result<Receipt, PaymentError> {
                             > {
                                 return __ret;
                             }
-                            #[allow(clippy::diverging_sub_expression)]
-                            let __ret: Result<Receipt, PaymentError> = {
-                                self.post(order).await
+                            let __ret: Result<Receipt, PaymentError> = match () {
+                                () => {
+                                    self.post(order).await
+                                }
                             };
                             #[allow(unreachable_code)] __ret
                         },
@@ -54,8 +55,9 @@ pub async fn charge(&self, order: &Order) -> Result<Receipt, PaymentError> {
         ::core::result::Result::Err(__error) => {
             #[allow(clippy::no_effect_underscore_binding)]
             let error = __error;
-            #[allow(clippy::diverging_sub_expression)]
-            let __ret: Result<Receipt, PaymentError> = self.queue(order, error).await;
+            let __ret: Result<Receipt, PaymentError> = match () {
+                () => self.queue(order, error).await,
+            };
             #[allow(unreachable_code)] __ret
         }
         __ret => __ret,

@@ -1,8 +1,9 @@
 fn find(text: String) -> impl Future<Output = Result<u32, E>> + Send {
     let __future = (move || -> _ {
-        #[allow(clippy::diverging_sub_expression)]
-        let __ret: _ = {
-            search(text).boxed()
+        let __ret: _ = match () {
+            () => {
+                search(text).boxed()
+            }
         };
         #[allow(unreachable_code)] __ret
     })();

@@ -32,13 +32,14 @@ fn rate(currency: &str) -> Result<f64, breakerbox::Error<io::Error>> {
                     f64,
                     breakerbox::Error<io::Error>,
                 > as ::breakerbox::__private::Wrapped>::Plain {
-                    #[allow(clippy::diverging_sub_expression)]
                     let __ret: <Result<
                         f64,
                         breakerbox::Error<io::Error>,
-                    > as ::breakerbox::__private::Wrapped>::Plain = {
-                        let text = fs::read_to_string(currency)?;
-                        parse(&text)
+                    > as ::breakerbox::__private::Wrapped>::Plain = match () {
+                        () => {
+                            let text = fs::read_to_string(currency)?;
+                            parse(&text)
+                        }
                     };
                     #[allow(unreachable_code)] __ret
                 },

@@ -240,8 +240,7 @@ impl<'a> Expansion<'a> {
     fn value(&self, code: &TokenStream, ty: &TokenStream) -> TokenStream {
         let Locals { ret, .. } = &self.locals;
         quote_spanned! {self.span=>
-            #[allow(clippy::diverging_sub_expression)]
-            let #ret: #ty = #code;
+            let #ret: #ty = match () { () => #code };
             #[allow(unreachable_code)]
             #ret
         }
