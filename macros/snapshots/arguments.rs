@@ -39,6 +39,7 @@ async fn send<T: Body>(
                             return __ret;
                         }
                         let _ = &subject;
+                        #[allow(clippy::used_underscore_binding)]
                         let _ = &_2;
                         let _ = &to;
                         let __ret: Result<_, Error> = match () {

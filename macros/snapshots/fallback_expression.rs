@@ -14,7 +14,7 @@ pub async fn charge(&self, order: &Order) -> Result<Receipt, PaymentError> {
         }
         ::breakerbox::__private::CallSite::breaker(&__SITE)
     };
-    '__guarded: {
+    let __failed: Result<Receipt, PaymentError> = '__guarded: {
         let mut __guard = ::breakerbox::__private::enter(__breaker);
         let __out: Result<Receipt, PaymentError> = '__made: {
             let __rejected = '__refused: {
@@ -49,7 +49,7 @@ pub async fn charge(&self, order: &Order) -> Result<Receipt, PaymentError> {
                     }
                 }
             };
-            return ::breakerbox::__private::rejected::<
+            break '__guarded ::breakerbox::__private::rejected::<
                 Result<Receipt, PaymentError>,
             >(__rejected);
         };
@@ -61,16 +61,17 @@ pub async fn charge(&self, order: &Order) -> Result<Receipt, PaymentError> {
             }
             _ => {}
         }
-        if !match ::breakerbox::__private::error_of::<
-            Result<Receipt, PaymentError>,
-        >(&__out) {
-            ::core::option::Option::Some(__error) => {
-                ::breakerbox::__private::ask(is_busy, __error)
-            }
-            ::core::option::Option::None => false,
-        } {
-            return __out;
+        __out
+    };
+    if !match ::breakerbox::__private::error_of::<
+        Result<Receipt, PaymentError>,
+    >(&__failed) {
+        ::core::option::Option::Some(__error) => {
+            ::breakerbox::__private::ask(is_busy, __error)
         }
+        ::core::option::Option::None => false,
+    } {
+        return __failed;
     }
     let __ret: Result<Receipt, PaymentError> = match () {
         () => {

@@ -72,10 +72,14 @@ struct Locals {
     refused: Lifetime,
 }
 
-/// How the code around the body waits for a shared probe.
+/// How the code around the body gets in.
 #[derive(Clone, Copy)]
 enum Waiting {
+    /// The body is an async block.
     Async,
+    /// The body is a future that was made when the function was called, if it got in.
+    Made,
+    /// The body is a closure.
     Blocking,
 }
 
@@ -137,42 +141,55 @@ impl<'a> Expansion<'a> {
         self.guarded(Waiting::Blocking, &self.breaker(), &closure)
     }
 
-    /// The function's own code makes the future when it is called, as it would unguarded;
-    /// the guard is taken when the future is first polled.
+    /// The function's own code makes the future when it is called, and may do more. So the
+    /// breaker is asked before, and not when the future is first polled.
     fn wrapped(&self, boxed: bool) -> TokenStream {
-        let Locals { future, .. } = &self.locals;
-        let handle = self.handle_at_call();
-        let inferred = quote_spanned!(self.span=> _);
+        let Self { krate, span, .. } = self;
+        let Locals {
+            breaker,
+            future,
+            guard,
+            rejected,
+            ..
+        } = &self.locals;
+        let inferred = quote_spanned!(*span=> _);
         let returned = match &self.function.sig.output {
             syn::ReturnType::Type(_, ty) if boxed => respan::repeated(ty.to_token_stream()),
             _ => inferred,
         };
+        let lookup = self.breaker();
         let body = self.block(&self.function.body, &returned);
-        let breaker = if handle.is_empty() {
-            self.breaker()
-        } else {
-            TokenStream::new()
-        };
         let typed = self.typed_return(&self.output);
         let guarded = self.guarded(
-            Waiting::Async,
-            &breaker,
+            Waiting::Made,
+            &TokenStream::new(),
             &self.boxed(future.to_token_stream()),
         );
-        let block = quote_spanned!(self.span=> async move { #typed #guarded });
+        let block = quote_spanned!(*span=> async move { #typed #guarded });
         let block = if boxed {
-            quote_spanned!(self.span=> ::std::boxed::Box::pin(#block))
+            quote_spanned!(*span=> ::std::boxed::Box::pin(#block))
         } else {
             block
         };
-        quote_spanned! {self.span=>
-            #handle
-            let #future = (move || -> #returned #body)();
+        quote_spanned! {*span=>
+            #lookup
+            let mut #guard = #krate::__private::enter(#breaker);
+            let #rejected = if #krate::__private::is_in(&#guard) {
+                ::core::option::Option::None
+            } else {
+                #krate::__private::refuse(&mut #guard)
+            };
+            let #future = match #rejected {
+                ::core::option::Option::Some(#rejected) => ::core::result::Result::Err(#rejected),
+                ::core::option::Option::None => ::core::result::Result::Ok(
+                    #krate::__private::make(&mut #guard, move || -> #returned #body)
+                ),
+            };
             #block
         }
     }
 
-    /// The guard goes into the async block that the body ends with.
+    /// The guard goes into the async block that is all of the body.
     fn inside(&self, tail: &AsyncTail) -> TokenStream {
         let handle = if tail.is_move() {
             self.handle_at_call()
@@ -249,7 +266,12 @@ impl<'a> Expansion<'a> {
     /// Speaks of an argument, so that the block around the body owns it.
     fn take(&self, binding: &Binding) -> TokenStream {
         let Binding { cfgs, name } = binding;
-        quote_spanned!(self.span=> #cfgs let _ = &#name;)
+        // Clippy takes this for the user's.
+        let allowed = name
+            .to_string()
+            .starts_with('_')
+            .then(|| quote_spanned!(self.span=> #[allow(clippy::used_underscore_binding)]));
+        quote_spanned!(self.span=> #cfgs #allowed let _ = &#name;)
     }
 
     fn typed_return(&self, ty: &TokenStream) -> TokenStream {

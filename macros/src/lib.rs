@@ -85,9 +85,10 @@ use model::Guard;
 /// | `ignores` | the same | where true, the call says nothing about the service; wins over `fails_on` |
 /// | `classify` | `verdict_of`, `\|out\| ..` | sees the whole output and returns `bool` (true = failure) or `Verdict`; excludes the other two |
 ///
-/// They are asked after the body has run, which may have taken the arguments: borrow what
-/// a closure and the body both need. A `Rejected` that comes out of the body, from a
-/// guarded call inside, is the body's error.
+/// They are asked after the body has run, which has taken the arguments that it uses:
+/// what is passed by `&` can be used by both, what is passed by value or by `&mut`
+/// cannot. A `Rejected` that comes out of the body, from a guarded call inside, is the
+/// body's error.
 ///
 /// # What the caller gets
 ///
@@ -95,14 +96,14 @@ use model::Guard;
 /// |---|---|---|
 /// | `map_rejected` | `unavailable`, `\|rejected\| ..` | makes the error of a rejected call |
 /// | `fallback` | an expression, or `\|rejected\| ..` | the output in place of a call that was not made. It is code of the function: it may use the arguments, `.await`, `?` and `return` |
-/// | `fallback_when` | `rejected` (default), `failed`, `any`, or a predicate | also, or only, for calls that were made and failed. The closure is then given the error. Errors that are no failures are the caller's, and the breaker never hears of the fallback |
+/// | `fallback_when` | `rejected` (default), `failed`, `any`, or a predicate over the error | also, or only, for calls that were made and failed; a predicate is asked about both. The fallback closure is then given the error, and can use the arguments only as the predicates above. Errors that are no failures are the caller's, and the breaker never hears of the fallback |
 /// | `wrap_error` | flag | for error types of others: the function returns `Result<T, breakerbox::Error<E>>`, and its body is written as if it returned `Result<T, E>` |
 ///
 /// # Other
 ///
 /// | key | value | |
 /// |---|---|---|
-/// | `boxed` | flag | keeps the body on the heap, so that the future is small and deep chains compile |
+/// | `boxed` | flag | keeps the body on the heap, so that the future is small and deep chains compile: the cure for `E0275`, an overflow while evaluating whether a deep chain is `Send` |
 /// | `crate` | `::other_name` | where `breakerbox` is, if it was renamed or is exported by another crate |
 ///
 /// # The expansion
@@ -154,10 +155,34 @@ use model::Guard;
 ///
 /// # Other attributes
 ///
-/// The attribute that is written first expands first and sees the function as it is.
-/// `#[tokio::main]`, `#[tracing::instrument]` and the like may stand above or below;
-/// `#[async_trait]` stands on the `impl`, this one on its methods. A function has one
-/// circuit breaker.
+/// The attribute that is written first expands first, and what it adds to the body ends
+/// up inside of what the next one adds.
+///
+/// | the other attribute | above this one | below this one |
+/// |---|---|---|
+/// | `#[tracing::instrument]` | a span around each call that is made; none for a rejected one | a span around rejected calls as well |
+/// | a cache | a hit is a success for the breaker | a hit never asks the breaker |
+/// | `#[tokio::main]`, `#[tokio::test]` | guards a function that is no longer async | guards the async function |
+/// | `#[async_trait]` | stands on the `impl`, this one on its methods | not on an `impl` block |
+///
+/// A function has one circuit breaker.
+///
+/// # Functions that return a future
+///
+/// What such a function does before its future exists is part of the call: it is not done
+/// for a call that is rejected. So the breaker is asked when the function is called, and
+/// dropping the future is then the end of a call that was cancelled. Where the body is
+/// nothing but an `async` block, perhaps in `Box::pin`, the breaker is asked when the
+/// future is first polled.
+///
+/// The type has to be written out: behind an alias of its own a future is not seen to be
+/// one.
+///
+/// # Limits
+///
+/// `#[track_caller]` on a function that is not async does not reach into its body, which
+/// becomes a closure. Under `#![forbid(unreachable_code)]` the attribute does not compile;
+/// `deny` is fine.
 #[proc_macro_attribute]
 pub fn circuit_breaker(
     args: proc_macro::TokenStream,

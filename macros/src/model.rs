@@ -117,6 +117,14 @@ impl Guard {
             );
         }
 
+        if let (Some(map), Some(_)) = (&args.map_rejected, &args.wrap_error) {
+            errors.at(
+                map.key.span(),
+                "`map_rejected` has no effect, since `wrap_error` makes \
+                 `breakerbox::Error::Rejected` of every rejection: remove one",
+            );
+        }
+
         let site = site?;
         (errors.count() == before).then_some(Self {
             krate,

@@ -41,6 +41,13 @@
 //! when the next probe is due, in the error, the [`Event`], the [`Snapshot`] and the
 //! metrics.
 //!
+//! # Guarded functions that call others
+//!
+//! If the function calls other guarded functions, an inner rejection that goes through `?`
+//! reaches the caller in the same error variant, although the outer call was made. Compare
+//! [`Rejected::service`], or give inner rejections a variant of their own.
+//! `ignores = Rejected::is_cause_of` keeps them from counting.
+//!
 //! # Without the attribute
 //!
 //! [`Breaker::try_acquire`] gives a [`Permit`], which is settled with what the call
@@ -52,18 +59,22 @@
 //! facade, at zero for every service before its first call, if
 //! [`Registry::builder`]`().install()` is called when the process starts:
 //!
-//! | name | labels | what |
-//! |---|---|---|
-//! | `breakerbox_calls_total` | `service`, `outcome` | calls by outcome: `success`, `failure`, `slow_success`, `slow_failure`, `ignored`, `rejected`, `cancelled`, `panicked`, `late` |
-//! | `breakerbox_state` | `service`, `state` | 1 for the state the circuit is in, 0 for the others |
-//! | `breakerbox_transitions_total` | `service`, `from`, `to`, `reason` | moves of the circuit |
-//! | `breakerbox_open_until_timestamp_seconds` | `service` | when the opening ends, 0 if not open |
-//! | `breakerbox_in_flight` | `service` | calls admitted and not ended |
+//! | name | kind | labels | what |
+//! |---|---|---|---|
+//! | `breakerbox_calls_total` | counter | `service`, `outcome` | calls by outcome: `success`, `failure`, `slow_success`, `slow_failure`, `ignored`, `rejected`, `cancelled`, `panicked`, `late` |
+//! | `breakerbox_state` | gauge | `service`, `state` | 1 for the state the circuit is in, 0 for the others: `closed`, `open`, `half_open` |
+//! | `breakerbox_transitions_total` | counter | `service`, `from`, `to`, `reason` | moves of the circuit by reason: `threshold`, `open_for`, `cooldown`, `probes_succeeded`, `probe_failed`, `probes_hung` |
+//! | `breakerbox_open_until_timestamp_seconds` | gauge | `service` | when the opening ends, 0 if not open |
+//! | `breakerbox_in_flight` | gauge | `service` | calls admitted and not ended |
+//!
+//! No timer moves a circuit: `state="open"` stays 1 after the cooldown until somebody
+//! calls. [`Registry::close`] at the end of `main` publishes the last counts.
 //!
 //! # Tests
 //!
 //! [`with_registry`] and [`Registry::enter`] give a test breakers of its own. With the
-//! feature `test-util` the cooldown follows tokio's paused clock.
+//! feature `test-util` the cooldown follows tokio's paused clock; a thread outside of
+//! tokio follows the system's.
 //!
 //! # Features
 //!

@@ -77,6 +77,13 @@ pub fn run<T>(guard: &mut Guard<'_>, body: impl FnOnce() -> T) -> T {
     guard.run(body)
 }
 
+/// Makes a future under the guard, which will watch it: the code of a function that
+/// returns one.
+#[inline]
+pub fn make<T>(guard: &mut Guard<'_>, body: impl FnOnce() -> T) -> T {
+    guard.make(body)
+}
+
 /// The call ended with this verdict.
 #[inline]
 pub fn settle(guard: &mut Guard<'_>, verdict: Verdict) {

@@ -12,6 +12,11 @@ use crate::reason::Reason;
 /// So another provider may be tried at once, also where money moves. It is small
 /// and `Copy`, and making one allocates nothing.
 ///
+/// The call is the one to [`service`](Self::service). A function that was called may
+/// itself call other guarded functions, and where it passes on their rejection with `?`,
+/// its caller gets that in the same variant: compare the service, or give the rejections
+/// of inner calls a variant of their own.
+///
 /// An error type that can hold one needs one variant:
 ///
 /// ```
@@ -85,7 +90,8 @@ impl Rejected {
     }
 
     /// How long, from the moment of the rejection, until a call is admitted: exact for
-    /// an open circuit, and `None` where nobody can know.
+    /// an open circuit, and `None` where nobody can know, since the probes are out: a
+    /// worker waits a short time with jitter then, say 100 ms.
     #[must_use]
     pub const fn retry_after(&self) -> Option<Duration> {
         self.cause.retry_after
@@ -134,6 +140,24 @@ impl Rejected {
     /// # struct OrderError(#[from] Rejected);
     /// #[circuit_breaker(service = "orders", ignores = Rejected::is_cause_of)]
     /// async fn place_order() -> Result<(), OrderError> {
+    ///     // calls other guarded functions
+    /// #   Ok(())
+    /// }
+    /// ```
+    ///
+    /// It is for types that implement [`Error`]. `anyhow::Error` and boxed errors do not,
+    /// and are asked for what is in them:
+    ///
+    /// ```
+    /// # use breakerbox::{circuit_breaker, Rejected};
+    /// #[circuit_breaker(service = "orders", ignores = |error| Rejected::find(error.as_ref()).is_some())]
+    /// async fn place_order() -> anyhow::Result<()> {
+    ///     // calls other guarded functions
+    /// #   Ok(())
+    /// }
+    ///
+    /// #[circuit_breaker(service = "orders", ignores = |error| Rejected::find(error.as_ref()).is_some())]
+    /// async fn cancel_order() -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
     ///     // calls other guarded functions
     /// #   Ok(())
     /// }

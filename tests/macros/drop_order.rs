@@ -138,6 +138,25 @@ twice! {
     }
 }
 
+/// A receiver by value, of which the body uses a part.
+#[allow(dead_code)]
+struct Pair<'l>(D<'l>, D<'l>);
+
+impl<'l> Pair<'l> {
+    async fn plain(self, log: &'l Log, b: D<'l>) -> Result<u8, Failed> {
+        pause(false).await;
+        log.write(self.1.0);
+        b.get()
+    }
+
+    #[circuit_breaker(service = "m91-receiver")]
+    async fn guarded(self, log: &'l Log, b: D<'l>) -> Result<u8, Failed> {
+        pause(false).await;
+        log.write(self.1.0);
+        b.get()
+    }
+}
+
 /// Polls a future once and drops it.
 fn poll_and_drop<F: Future>(future: F, log: &Log) -> Vec<&'static str> {
     {
@@ -171,6 +190,12 @@ fn a_guarded_async_function_drops_in_the_order_of_a_plain_one() {
     same!(early(d("x"), d("b"), d("c")));
     same!(half_way(d("a"), d("b"), d("c")));
     same!(one(d("a"), 1));
+
+    let pair = || Pair(d("self.0"), d("self.1"));
+    let plain = poll_and_drop(pair().plain(&log, d("b")), &log);
+    let guarded = poll_and_drop(pair().guarded(&log, d("b")), &log);
+    assert_eq!(plain, ["self.1", "b", "self.0", "self.1", "ready"]);
+    assert_eq!(plain, guarded);
 }
 
 #[test]

@@ -301,3 +301,49 @@ async fn wrap_error_keeps_the_body_and_the_predicates_on_the_plain_error() {
     assert_eq!(opaque().await.unwrap().sum::<u8>(), 3);
     assert_eq!(boxed().await.unwrap(), 3);
 }
+
+/// The predicate sees every failure there is, also that of a call that was not made.
+#[tokio::test]
+async fn a_predicate_is_asked_about_rejections_as_well() {
+    #[circuit_breaker(
+        service = "fallback-asked",
+        threshold = 1,
+        fallback_when = |error| matches!(error, Big::Rejected(_)),
+        fallback = |error| {
+            assert!(matches!(error, Big::Rejected(_)));
+            Ok(1)
+        }
+    )]
+    async fn inline() -> Result<u32, Big> {
+        Err(Big::Status(500))
+    }
+    #[circuit_breaker(service = "fallback-asked", threshold = 1, fallback_when = not_rejected, fallback = Ok(2))]
+    async fn value() -> Result<u32, Big> {
+        Err(Big::Status(500))
+    }
+    fn not_rejected(error: &Big) -> bool {
+        !matches!(error, Big::Rejected(_))
+    }
+    assert!(matches!(inline().await, Err(Big::Status(500))));
+    assert!(matches!(inline().await, Ok(1)));
+    assert!(matches!(value().await, Err(Big::Rejected(_))));
+}
+
+/// With `wrap_error` it sees what the caller would get.
+#[tokio::test]
+async fn with_wrap_error_the_predicate_sees_the_wrapper() {
+    type Wrapped = Result<u32, Error<std::fmt::Error>>;
+
+    #[circuit_breaker(
+        service = "fallback-wrapped",
+        threshold = 1,
+        wrap_error,
+        fallback_when = |error| error.rejected().is_some(),
+        fallback = Ok(1)
+    )]
+    async fn call() -> Wrapped {
+        Err(std::fmt::Error)
+    }
+    assert!(matches!(call().await, Err(Error::Inner(_))));
+    assert!(matches!(call().await, Ok(1)));
+}

@@ -12,6 +12,9 @@ use std::fmt::Debug;
 use std::pin::Pin;
 use std::sync::Mutex;
 use std::sync::PoisonError;
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
 
 use breakerbox::Breaker;
 use breakerbox::State;
@@ -62,11 +65,13 @@ pub fn boxed_call(n: u32) -> BoxFuture<'static, Result<u32, E>> {
 #[tokio::test]
 async fn a_returned_future_is_guarded_while_it_runs_and_not_when_it_is_made() {
     macro_rules! check {
-        ($f:ident, $service:literal) => {
+        ($f:ident, $service:literal, never polled: $dropped:literal) => {
             drop($f(0));
+            let calls_so_far = calls($service);
+            assert_eq!(calls_so_far.cancelled, $dropped, $service);
             assert_eq!(
-                calls($service).by_label().map(|(_, n)| n).sum::<u64>(),
-                0,
+                calls_so_far.by_label().map(|(_, n)| n).sum::<u64>(),
+                $dropped,
                 $service
             );
             assert_eq!($f(3).await, Ok(3), $service);
@@ -84,10 +89,70 @@ async fn a_returned_future_is_guarded_while_it_runs_and_not_when_it_is_made() {
             );
         };
     }
-    check!(block, "m72-block");
-    check!(call, "m72-call");
-    check!(boxed_block, "m73-block");
-    check!(boxed_call, "m73-call");
+    // The code around the block has run, so that dropping the future is the end of a call.
+    check!(block, "m72-block", never polled: 1);
+    check!(call, "m72-call", never polled: 1);
+    check!(boxed_block, "m73-block", never polled: 0);
+    check!(boxed_call, "m73-call", never polled: 1);
+}
+
+/// A rejection says that nothing left the process: what such a function does before its
+/// future exists must not be done either.
+#[tokio::test]
+async fn the_code_around_the_future_is_not_run_for_a_call_that_is_rejected() {
+    static SENT: AtomicU32 = AtomicU32::new(0);
+
+    #[circuit_breaker(service = "eager", threshold = 1)]
+    fn boxed() -> BoxFuture<'static, Result<u32, E>> {
+        SENT.fetch_add(1, Relaxed);
+        Box::pin(async { Err(E) })
+    }
+    #[circuit_breaker(service = "eager", threshold = 1)]
+    fn opaque() -> impl Future<Output = Result<u32, E>> {
+        SENT.fetch_add(1, Relaxed);
+        async { Err(E) }
+    }
+    #[circuit_breaker(service = "eager", threshold = 1, fallback = Ok(7))]
+    fn with_fallback() -> impl Future<Output = Result<u32, E>> {
+        SENT.fetch_add(1, Relaxed);
+        answer(0)
+    }
+    assert_eq!(boxed().await, Err(E));
+    assert_eq!(boxed().await, Err(E));
+    assert_eq!(opaque().await, Err(E));
+    assert_eq!(with_fallback().await, Ok(7));
+    assert_eq!(SENT.load(Relaxed), 1);
+    let calls = calls("eager");
+    assert_eq!((calls.failure, calls.rejected), (1, 3));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_probe_that_is_made_and_never_polled_gives_its_place_back() {
+    #[circuit_breaker(service = "unpolled", threshold = 1, cooldown = "60s")]
+    fn call(n: u32) -> impl Future<Output = Result<u32, E>> {
+        let n = n + 1;
+        answer(n - 1)
+    }
+    assert_eq!(call(0).await, Err(E));
+    tokio::time::advance(Duration::from_secs(60)).await;
+    let probe = call(1);
+    assert_eq!(call(1).await, Err(E));
+    drop(probe);
+    assert_eq!(breaker("unpolled").state(), State::HalfOpen);
+    assert_eq!(call(1).await, Ok(1));
+    assert_eq!(breaker("unpolled").state(), State::Closed);
+}
+
+#[test]
+fn a_panic_before_the_future_exists_is_a_failure() {
+    #[circuit_breaker(service = "eager-panic", threshold = 1)]
+    fn call(n: u32) -> impl Future<Output = Result<u32, E>> {
+        let n = n.checked_sub(1).expect("as the test wants");
+        answer(n)
+    }
+    assert!(std::panic::catch_unwind(|| drop(call(0))).is_err());
+    assert_eq!(calls("eager-panic").panicked, 1);
+    assert_eq!(breaker("eager-panic").state(), State::Open);
 }
 
 #[tokio::test]

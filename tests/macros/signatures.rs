@@ -456,3 +456,20 @@ async fn attributes_of_the_function_stay() {
     assert_eq!(g().await, Ok(1));
     assert!(breakerbox::breaker("m95-cfg-attr").is_some());
 }
+
+#[tokio::test]
+async fn an_unused_argument_behind_a_used_one_is_no_concern_of_lints() {
+    struct S;
+    impl S {
+        #[circuit_breaker(service = "unused-behind")]
+        async fn method(&self, a: String, _b: String) -> Result<usize, E> {
+            Ok(a.len())
+        }
+    }
+    #[circuit_breaker(service = "unused-behind", fallback = Ok(0))]
+    async fn function(a: String, _b: String, mut _c: Vec<u8>) -> Result<usize, E> {
+        Ok(a.len())
+    }
+    assert_eq!(S.method("a".into(), String::new()).await, Ok(1));
+    assert_eq!(function("a".into(), String::new(), vec![]).await, Ok(1));
+}

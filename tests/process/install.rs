@@ -153,3 +153,44 @@ fn a_set_up_without_a_fault_says_nothing() {
         assert!(!said.contains("breakerbox"), "{said}");
     }
 }
+
+/// Nothing is known by a name alone that would be better than what a call brought.
+#[test]
+fn declared_late_by_its_name_alone_a_service_keeps_the_numbers_of_its_first_call() {
+    #[circuit_breaker(service = service, threshold = 2)]
+    fn named_at_run_time(service: &str) -> io::Result<()> {
+        let _ = service;
+        Ok(())
+    }
+
+    alone(|| {
+        named_at_run_time("called").unwrap();
+        let builder = Registry::builder().declare("called").declare("not called");
+        let registry = builder.install().unwrap();
+        let policy = |service| registry.breaker(service).unwrap().policy();
+        assert_eq!(policy("called"), Policy::new().threshold(2));
+        assert_eq!(policy("not called"), Policy::new());
+        named_at_run_time("called").unwrap();
+        named_at_run_time("not called").unwrap();
+        assert_eq!(policy("called"), Policy::new().threshold(2));
+        assert_eq!(policy("not called"), Policy::new().threshold(2));
+    });
+}
+
+/// The background lists, and so makes, all breakers long before some are called.
+#[test]
+fn a_breaker_that_was_published_before_its_first_call_takes_the_numbers_of_that() {
+    #[circuit_breaker(service = service, threshold = 1)]
+    fn named_at_run_time(service: &str) -> io::Result<()> {
+        let _ = service;
+        Err(io::Error::other("no"))
+    }
+
+    alone(|| {
+        let registry = Registry::builder().declare("published").install().unwrap();
+        breakerbox::publish_metrics();
+        named_at_run_time("published").unwrap_err();
+        let breaker = registry.breaker("published").unwrap();
+        assert_eq!(breaker.state(), State::Open);
+    });
+}

@@ -1,10 +1,17 @@
 //! The end of a registry.
 
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::OnceLock;
+use std::sync::mpsc;
+
+use breakerbox::Event;
 use breakerbox::Policy;
 use breakerbox::Registry;
 use metrics_exporter_prometheus::PrometheusBuilder;
 
 use crate::metrics::exposition::Exposition;
+use crate::observers::eventually::DEADLINE;
 use crate::observers::listening;
 
 fn policy() -> Policy {
@@ -55,4 +62,37 @@ fn a_closed_registry_goes_on_guarding_and_can_be_read_and_published() {
     metrics::with_local_recorder(&recorder, || registry.publish_metrics());
     let scrape = Exposition::parse(&recorder.handle().render()).unwrap();
     assert_eq!(scrape.states("closed"), ["open"]);
+}
+
+/// It waited a second for itself, in which nobody else could be waited for.
+#[test]
+fn a_listener_may_close_its_registry_and_hears_what_was_told_before() {
+    let own: Arc<OnceLock<Registry>> = Arc::default();
+    let seen = Arc::clone(&own);
+    let (hears, heard) = mpsc::channel();
+    let (goes_on, blocked) = mpsc::channel::<()>();
+    let blocked = Mutex::new(blocked);
+    let registry = Registry::builder()
+        .on_event(move |event| {
+            if let Event::Transition(transition) = event {
+                seen.wait().close();
+                hears.send(transition.generation).unwrap();
+            }
+        })
+        // Another that does not come back harms neither it nor the end.
+        .on_event(move |_| {
+            let blocked = blocked.lock().unwrap();
+            let _ = blocked.recv();
+        })
+        .declare_with("closed from within", policy())
+        .build()
+        .unwrap();
+    let breaker = registry.breaker("closed from within").unwrap();
+    breaker.try_acquire().unwrap().failure();
+    assert!(own.set(registry).is_ok());
+    assert_eq!(heard.recv_timeout(DEADLINE), Ok(1));
+    // Its thread ends, and hangs up.
+    let end = heard.recv_timeout(DEADLINE);
+    assert_eq!(end, Err(mpsc::RecvTimeoutError::Disconnected));
+    drop(goes_on);
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::hint;
 use std::io;
+use std::ptr;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::SeqCst;
 use std::thread;
@@ -143,7 +144,7 @@ fn declared_names_take_no_place_and_have_their_own_numbers() {
         assert!(call("made up", false).is_ok());
         assert!(registry.breaker(OVERFLOW).is_none());
         let threshold = |name| registry.breaker(name).unwrap().policy();
-        assert_eq!(threshold("declared a"), Policy::new());
+        assert_eq!(threshold("declared a"), Policy::new().threshold(2));
         assert_eq!(threshold("declared b"), Policy::new().threshold(1));
         assert_eq!(
             threshold("registry: named both ways"),
@@ -348,6 +349,111 @@ fn a_contradiction_is_reported_in_each_registry() {
         let warnings = warnings(Registry::builder(), |_| {
             another_registry_one("twice").unwrap();
             another_registry_two("twice").unwrap();
+        });
+        assert_eq!(warnings.len(), 1, "{warnings:?}");
+    }
+}
+
+/// A name declared without numbers had the default ones for good, whatever the attribute
+/// of the function said that called it.
+#[test]
+fn a_name_declared_without_numbers_takes_those_of_the_first_site_that_calls_it() {
+    let builder = Registry::builder().declare("bare");
+    let warnings = warnings(builder, |registry| {
+        assert!(call("bare", true).is_err());
+        let breaker = registry.breaker("bare").unwrap();
+        assert_eq!(breaker.policy(), Policy::new().threshold(2));
+        assert!(call("bare", true).is_err());
+        assert_eq!(breaker.state(), State::Open);
+    });
+    assert_eq!(warnings, []);
+}
+
+/// The same where somebody asked for the breaker before: a listing, the background, or a
+/// permit taken by hand, whose outcome still counts.
+#[test]
+fn it_takes_them_also_where_its_breaker_was_made_before_that_call() {
+    let builder = Registry::builder().declare("listed");
+    let warnings = warnings(builder, |registry| {
+        let listed = registry.services();
+        let breaker = registry.breaker("listed").unwrap();
+        assert!(listed.iter().any(|other| ptr::eq(*other, breaker)));
+        assert_eq!(breaker.policy(), Policy::new());
+        breaker.try_acquire().unwrap().failure();
+        assert!(call("listed", true).is_err());
+        assert_eq!(breaker.policy(), Policy::new().threshold(2));
+        assert_eq!(breaker.state(), State::Open);
+        assert!(is_rejection(&call("listed", false)));
+    });
+    assert_eq!(warnings, []);
+}
+
+/// Its numbers are those of one site then, as if that had made it.
+#[test]
+fn a_second_site_that_contradicts_the_one_it_took_them_from_is_reported() {
+    let builder = Registry::builder().declare("contested");
+    let warnings = warnings(builder, |registry| {
+        let _ = registry.services();
+        for _ in 0..2 {
+            assert!(now(first_site("contested", false)).is_ok());
+            assert!(now(second_site("contested", false)).is_ok());
+        }
+        let policy = registry.breaker("contested").unwrap().policy();
+        assert_eq!(policy.get_threshold(), 2);
+    });
+    let [Warning::Conflict(conflict)] = &*warnings else {
+        panic!("{warnings:?}");
+    };
+    assert_eq!(conflict.service(), "contested");
+    assert!(conflict.first().line() < conflict.second().line());
+}
+
+#[test]
+fn numbers_of_code_win_in_whatever_order_a_name_is_declared() {
+    let numbers = Policy::new().threshold(7);
+    for builder in [
+        Registry::builder()
+            .declare("both")
+            .declare_with("both", numbers),
+        Registry::builder()
+            .declare_with("both", numbers)
+            .declare("both"),
+    ] {
+        let warnings = warnings(builder, |registry| {
+            assert!(now(first_site("both", false)).is_ok());
+            assert!(now(second_site("both", false)).is_ok());
+            assert_eq!(registry.breaker("both").unwrap().policy(), numbers);
+        });
+        assert_eq!(warnings, []);
+    }
+}
+
+/// Threads that call it first, at once, agree on one of the sites.
+#[test]
+fn threads_that_race_for_a_name_without_numbers_leave_those_of_one_site() {
+    for _ in 0..100 {
+        let builder = Registry::builder().declare("raced");
+        let warnings = warnings(builder, |registry| {
+            let arrived = AtomicUsize::new(0);
+            thread::scope(|scope| {
+                for is_first in [true, false] {
+                    let arrived = &arrived;
+                    scope.spawn(move || {
+                        let _entered = registry.enter();
+                        meet(arrived, 2);
+                        let out = if is_first {
+                            now(first_site("raced", false))
+                        } else {
+                            now(second_site("raced", false))
+                        };
+                        assert!(out.is_ok());
+                    });
+                }
+            });
+            let policy = registry.breaker("raced").unwrap().policy();
+            let threshold = policy.get_threshold();
+            let cooldown = policy.get_cooldown().as_secs();
+            assert!(matches!((threshold, cooldown), (2, 20) | (3, 30)));
         });
         assert_eq!(warnings.len(), 1, "{warnings:?}");
     }

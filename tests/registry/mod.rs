@@ -7,6 +7,7 @@ mod dynamic;
 mod neighbour;
 mod scope;
 mod sharing;
+mod unwinding;
 
 use std::io;
 use std::pin::pin;

@@ -45,7 +45,24 @@ impl Expansion<'_> {
         let Some(Plan { when, answer }) = &self.guard.fallback else {
             return quote_spanned!(*span=> #breaker #attempt);
         };
+        let asked = match when {
+            When::Rejected | When::Failed | When::Any => None,
+            When::Predicate(predicate) => {
+                let pattern = error.to_token_stream();
+                let no = quote_spanned!(*span=> false);
+                Some(self.on_error(failed, output, &pattern, &self.ask(predicate), &no))
+            }
+        };
         match (answer, when) {
+            (Answer::Value(value), When::Predicate(_)) => {
+                let value = self.value(&self.statement(value), output);
+                quote_spanned! {*span=>
+                    #breaker
+                    let #failed: #output = #guarded: { #attempt };
+                    if !#asked { return #failed; }
+                    #value
+                }
+            }
             (Answer::Value(value), _) => {
                 let value = self.value(&self.statement(value), output);
                 quote_spanned!(*span=> #breaker #guarded: { #attempt } #value)
@@ -57,9 +74,12 @@ impl Expansion<'_> {
             }
             (Answer::Inline(inline), When::Failed | When::Any | When::Predicate(_)) => {
                 let answer = self.inline(inline, error, None);
+                let unasked =
+                    asked.map(|asked| quote_spanned!(*span=> if !#asked { return #failed; }));
                 quote_spanned! {*span=>
                     #breaker
                     let #failed: #output = #guarded: { #attempt };
+                    #unasked
                     match #failed {
                         ::core::result::Result::Err(#error) => { #answer }
                         #ret => #ret,
@@ -104,7 +124,6 @@ impl Expansion<'_> {
             guard,
             made,
             out,
-            refused,
             rejected,
             verdict,
             ..
@@ -115,10 +134,16 @@ impl Expansion<'_> {
         let ending = self.ending();
         // The guard is made, filled and settled in one place: moving it through the
         // state of the future would cost more than all the rest.
+        let enter = match waiting {
+            Waiting::Made => TokenStream::new(),
+            Waiting::Async | Waiting::Blocking => {
+                quote_spanned!(*span=> let mut #guard = #krate::__private::enter(#breaker);)
+            }
+        };
         quote_spanned! {*span=>
-            let mut #guard = #krate::__private::enter(#breaker);
+            #enter
             let #out: #plain = #made: {
-                let #rejected = #refused: { #entered };
+                let #rejected = #entered;
                 #on_rejected
             };
             let #verdict = #judged;
@@ -131,14 +156,29 @@ impl Expansion<'_> {
     fn entered(&self, waiting: Waiting, body: &TokenStream) -> TokenStream {
         let Self { krate, span, .. } = self;
         let Locals {
+            future,
             guard,
-            out,
-            rejected,
             made,
+            out,
             refused,
+            rejected,
             ..
         } = &self.locals;
+        let watch = quote_spanned! {*span=>
+            match #krate::__private::wait_and_watch(&mut #guard, #body).await {
+                ::core::option::Option::Some(#out) => break #made #out,
+                ::core::option::Option::None => #krate::__private::rejection(&#guard),
+            }
+        };
         let (ask, run) = match waiting {
+            Waiting::Made => {
+                return quote_spanned! {*span=>
+                    match #future {
+                        ::core::result::Result::Err(#rejected) => #rejected,
+                        ::core::result::Result::Ok(#future) => #watch,
+                    }
+                };
+            }
             Waiting::Blocking => (
                 quote_spanned!(*span=> #krate::__private::wait_blocking(&mut #guard)),
                 quote_spanned!(*span=> break #made #krate::__private::run(&mut #guard, #body)),
@@ -151,21 +191,18 @@ impl Expansion<'_> {
             ),
             Waiting::Async => (
                 quote_spanned!(*span=> #krate::__private::refuse(&mut #guard)),
-                quote_spanned! {*span=>
-                    match #krate::__private::wait_and_watch(&mut #guard, #body).await {
-                        ::core::option::Option::Some(#out) => break #made #out,
-                        ::core::option::Option::None => #krate::__private::rejection(&#guard),
-                    }
-                },
+                watch,
             ),
         };
         quote_spanned! {*span=>
-            if !#krate::__private::is_in(&#guard) {
-                if let ::core::option::Option::Some(#rejected) = #ask {
-                    break #refused #rejected;
+            #refused: {
+                if !#krate::__private::is_in(&#guard) {
+                    if let ::core::option::Option::Some(#rejected) = #ask {
+                        break #refused #rejected;
+                    }
                 }
+                #run
             }
-            #run
         }
     }
 
@@ -197,13 +234,16 @@ impl Expansion<'_> {
             Some(Plan {
                 when: When::Any,
                 answer: Answer::Inline(_),
+            })
+            | Some(Plan {
+                when: When::Predicate(_),
+                ..
             }) => {
                 let output = self.rejection();
                 quote_spanned!(*span=> break #guarded #output)
             }
             Some(Plan {
-                when: When::Failed | When::Predicate(_),
-                ..
+                when: When::Failed, ..
             })
             | None => {
                 let output = self.rejection();
@@ -246,19 +286,12 @@ impl Expansion<'_> {
         let Some(Plan { when, answer }) = &self.guard.fallback else {
             return out;
         };
-        let unasked = match when {
-            When::Rejected => return quote_spanned!(*span=> return #out;),
-            When::Failed | When::Any => TokenStream::new(),
-            When::Predicate(predicate) => {
-                let error = self.locals.error.to_token_stream();
-                let asked = self.ask(predicate);
-                let asked = self.on_error(&error, &asked, &quote_spanned!(*span=> false));
-                quote_spanned!(*span=> if !#asked { return #out; })
-            }
-        };
-        let value = match answer {
-            Answer::Value(_) => TokenStream::new(),
-            Answer::Inline(_) => out.clone(),
+        if let When::Rejected = when {
+            return quote_spanned!(*span=> return #out;);
+        }
+        let value = match (answer, when) {
+            (Answer::Inline(_), _) | (_, When::Predicate(_)) => out.clone(),
+            (Answer::Value(_), _) => TokenStream::new(),
         };
         // An error that the breaker does not count is the caller's to see.
         quote_spanned! {*span=>
@@ -266,7 +299,6 @@ impl Expansion<'_> {
                 #krate::Verdict::Success | #krate::Verdict::Ignore => return #out,
                 _ => {}
             }
-            #unasked
             #value
         }
     }
@@ -298,22 +330,25 @@ impl Expansion<'_> {
             quote_spanned!(*span=> _)
         };
         self.on_error(
+            out,
+            &self.plain,
             &pattern,
             &judged,
             &quote_spanned!(*span=> #krate::Verdict::Success),
         )
     }
 
-    /// One value for an error, another where there is none.
+    /// One value for an error of an output, another where there is none.
     fn on_error(
         &self,
+        out: &Ident,
+        ty: &TokenStream,
         pattern: &TokenStream,
         error: &TokenStream,
         none: &TokenStream,
     ) -> TokenStream {
-        let Self { plain, span, .. } = self;
-        let Locals { out, .. } = &self.locals;
-        let error_of = self.function_for("error_of", plain);
+        let Self { span, .. } = self;
+        let error_of = self.function_for("error_of", ty);
         quote_spanned! {*span=>
             match #error_of(&#out) {
                 ::core::option::Option::Some(#pattern) => #error,

@@ -46,9 +46,19 @@ pub(crate) fn take(sig: &mut Signature, uses: &Uses<'_>) -> Vec<Binding> {
         if !may_drop(input) {
             continue;
         }
-        let FnArg::Typed(argument) = input else {
-            movable = true;
-            continue;
+        let argument = match input {
+            FnArg::Typed(argument) => argument,
+            FnArg::Receiver(receiver) => {
+                movable = true;
+                let name = Ident::from(receiver.self_token);
+                if mentions(uses.body, &name) {
+                    bindings.push(Binding {
+                        cfgs: TokenStream::new(),
+                        name,
+                    });
+                }
+                continue;
+            }
         };
         // An argument without a name stays outside of the block and outlives those
         // moved into it, which nobody can notice unless one of them was given before.

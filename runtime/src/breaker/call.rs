@@ -1,6 +1,8 @@
 //! Guarded calls without the attribute.
 
 use std::fmt;
+use std::panic::RefUnwindSafe;
+use std::panic::UnwindSafe;
 use std::pin::Pin;
 use std::task::Context;
 use std::task::Poll;
@@ -15,16 +17,18 @@ use crate::error::Error;
 use crate::rejected::Rejected;
 use crate::verdict::Verdict;
 
-/// The future of [`Breaker::acquire`].
+/// The future of [`Breaker::acquire`]: it resolves at once while the state is in memory.
 #[must_use = "futures do nothing unless polled"]
 pub struct Acquire<'b> {
     breaker: &'b Breaker,
-    /// Where a store shared by several processes has to be asked for a probe, that
-    /// wait is boxed here, so that it never grows the futures of its callers.
+    /// Where the state is not in memory, the wait for a probe is boxed here, so that it
+    /// never grows the futures of its callers. A panic may pass it, as it may pass them.
     shared_probe: Option<SharedProbe<'b>>,
 }
 
-type SharedProbe<'b> = Pin<Box<dyn Future<Output = Result<Permit<'b>, Rejected>> + Send + 'b>>;
+type SharedProbe<'b> = Pin<
+    Box<dyn Future<Output = Result<Permit<'b>, Rejected>> + Send + UnwindSafe + RefUnwindSafe + 'b>,
+>;
 
 impl<'b> Future for Acquire<'b> {
     type Output = Result<Permit<'b>, Rejected>;
@@ -53,6 +57,9 @@ pub struct Wait<'g, 'b> {
     guard: &'g mut Guard<'b>,
     acquire: Acquire<'b>,
 }
+
+/// As of [`Watch`](super::Watch): the guard is lent by the future that has this one in it.
+impl UnwindSafe for Wait<'_, '_> {}
 
 impl<'b> Guard<'b> {
     #[cold]
@@ -131,9 +138,8 @@ where
 }
 
 impl Breaker {
-    /// Asks for leave to make one call. As [`try_acquire`](Self::try_acquire), but
-    /// where the circuit is shared by several processes it may wait a moment for a
-    /// probe.
+    /// Asks for leave to make one call, as [`try_acquire`](Self::try_acquire) does. It
+    /// resolves at once while the state is in memory.
     ///
     /// # Errors
     ///
@@ -151,7 +157,7 @@ impl Breaker {
     }
 
     /// Makes a call: every `Err` is a failure. Leave is asked for when the future is
-    /// first polled.
+    /// first polled; one that never was made no call, and counts nothing.
     ///
     /// ```
     /// # async fn example(stripe: &breakerbox::Breaker) {
@@ -166,7 +172,7 @@ impl Breaker {
     ///
     /// # Cancel safety
     ///
-    /// Dropped before it is ready, the call counts as cancelled.
+    /// Dropped after the first poll and before it is ready, the call counts as cancelled.
     pub fn call<T, E, F>(&self, body: F) -> Call<'_, F>
     where
         F: Future<Output = Result<T, E>>,

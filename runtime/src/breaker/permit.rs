@@ -12,8 +12,10 @@ use crate::verdict::Verdict;
 /// always gives its place back. It is bound to the moment at which it was given: if
 /// the circuit has moved since, its outcome is counted as late and decides nothing.
 ///
-/// A permit does not know what is done under it: a guarded function of the same service
-/// that is called meanwhile asks for leave of its own, and may not get it in half-open.
+/// A permit does not know what is done under it: guarded functions that are called while
+/// it is held are no part of it. One of the same service asks for leave of its own, and
+/// may not get it in half-open. What [`Breaker::call`](crate::Breaker::call) and
+/// [`call_blocking`](crate::Breaker::call_blocking) run is part of their call.
 ///
 /// ```
 /// # let registry = breakerbox::Registry::builder().declare("mail").build().unwrap();

@@ -1,5 +1,6 @@
 //! Running the caller's code under a guard.
 
+use std::panic::UnwindSafe;
 use std::pin::Pin;
 use std::task::Context;
 use std::task::Poll;
@@ -21,6 +22,11 @@ pin_project! {
         body: F,
     }
 }
+
+/// What may be seen after a panic is the body and the guard. The guard is lent by the
+/// future that has both in it and goes with it; it is never half changed, and knows whether
+/// the body ran, so that its drop reports the panic. So it all depends on the body.
+impl<F: UnwindSafe> UnwindSafe for Watch<'_, '_, F> {}
 
 pin_project! {
     /// Polls the body once its guard is in; ready with nothing if it does not get in.
@@ -55,6 +61,14 @@ impl<'b> Guard<'b> {
         let _inside = self.inside();
         self.mark_running();
         body()
+    }
+
+    /// Makes the body that is watched later.
+    #[inline]
+    pub(crate) fn make<T>(&mut self, make: impl FnOnce() -> T) -> T {
+        let body = self.run(make);
+        self.mark_waiting();
+        body
     }
 
     /// One poll of a body under this guard.

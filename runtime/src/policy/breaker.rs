@@ -118,6 +118,10 @@ impl Policy {
     }
 
     /// A probe of this age frees its place for another. Default 30 s.
+    ///
+    /// It ends no call: a late probe still votes while its round lasts. When
+    /// `max(2, probes)` probes of a round have hung without a vote, the circuit opens
+    /// again, as soon as a call comes or one of them is dropped.
     pub const fn probe_timeout(mut self, duration: Duration) -> Self {
         self.probe_timeout = duration;
         self

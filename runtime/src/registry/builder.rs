@@ -82,7 +82,8 @@ pub enum Problem {
 
 impl RegistryBuilder {
     /// Declares a service that no attribute names, such as one whose name is made up
-    /// at run time: it is listed, and has its metrics, before its first call.
+    /// at run time: it is listed, and has its metrics, before its first call. Its numbers
+    /// are those of the first function that names it, and until then the defaults.
     pub fn declare(mut self, service: impl Into<String>) -> Self {
         self.declared.push((service.into(), None));
         self
@@ -96,6 +97,10 @@ impl RegistryBuilder {
 
     /// Makes it an error that two functions declare one service with different
     /// numbers. Without it, they are reported and the first by file and line wins.
+    ///
+    /// It knows the functions whose service is known at compile time. Those that make up
+    /// one name at run time are reported as they are called, and the first to call has
+    /// its numbers in force.
     pub fn strict(mut self) -> Self {
         self.strict = true;
         self
@@ -103,6 +108,10 @@ impl RegistryBuilder {
 
     /// Calls `listen` with every [`Event`], on a thread of its own: it may block, and
     /// it may panic. Events that come while it is 1,024 behind are lost to it.
+    ///
+    /// As soon as there is a listener, warnings (contradicting numbers, bad names) go to
+    /// the listeners and no longer to standard error: handle [`Event::Warning`], or print
+    /// it.
     pub fn on_event(mut self, listen: impl Fn(&Event) + Send + 'static) -> Self {
         self.listeners.push(Box::new(listen));
         self

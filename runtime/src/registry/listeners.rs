@@ -11,6 +11,7 @@ use std::sync::mpsc::Receiver;
 use std::sync::mpsc::RecvTimeoutError;
 use std::sync::mpsc::SyncSender;
 use std::thread;
+use std::thread::ThreadId;
 use std::time::Duration;
 use std::time::Instant;
 
@@ -34,13 +35,14 @@ struct Listener {
     queue: SyncSender<Event>,
     /// Hangs up when the listener's thread has ended.
     ended: Receiver<()>,
+    thread: ThreadId,
 }
 
 impl Listener {
     fn start(listen: Listen) -> io::Result<Self> {
         let (queue, events) = mpsc::sync_channel::<Event>(QUEUE);
         let (running, ended) = mpsc::channel::<()>();
-        thread::Builder::new()
+        let thread = thread::Builder::new()
             .name("breakerbox-listener".to_owned())
             .spawn(move || {
                 let _running = running;
@@ -50,7 +52,11 @@ impl Listener {
                     let _ = panic::catch_unwind(AssertUnwindSafe(|| listen(&event)));
                 }
             })?;
-        Ok(Self { queue, ended })
+        Ok(Self {
+            queue,
+            ended,
+            thread: thread.thread().id(),
+        })
     }
 }
 
@@ -74,11 +80,14 @@ impl Listeners {
         }
     }
 
-    /// Says goodbye, and waits a moment until all has been heard.
+    /// Says goodbye, and waits a moment until all has been heard. A listener that closes
+    /// its own registry does not wait for itself, and hears the rest afterwards.
     pub(super) fn close(&self) {
         let all = std::mem::take(&mut *self.lock());
         let deadline = Instant::now() + PATIENCE;
-        for Listener { queue, ended } in all {
+        let here = thread::current().id();
+        let others = all.into_iter().filter(|listener| listener.thread != here);
+        for Listener { queue, ended, .. } in others {
             drop(queue);
             let left = deadline.saturating_duration_since(Instant::now());
             match ended.recv_timeout(left) {

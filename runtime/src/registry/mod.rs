@@ -217,6 +217,10 @@ impl Registry {
 
     /// Every pair of call sites that declare one service with different numbers,
     /// unless code has declared it with its own.
+    ///
+    /// It knows the call sites whose service is known at compile time. Those that make up
+    /// one name at run time are reported as they are called, as an [`Event::Warning`], and
+    /// the first to call has its numbers in force.
     #[must_use]
     pub fn conflicts(&self) -> Vec<Conflict> {
         let declared = read(&self.inner.declared);
@@ -258,7 +262,8 @@ impl Registry {
 
     /// Ends the background work of this registry: publishes what there is, and gives
     /// the listeners up to a second to hear the last events. It blocks that long at
-    /// most, and is meant for the end of `main`.
+    /// most, and is meant for the end of `main`. A listener that calls it does not wait
+    /// for itself.
     ///
     /// Calls are guarded afterwards as before.
     pub fn close(&self) {
@@ -286,12 +291,12 @@ impl Inner {
     }
 
     /// The numbers of a declared service: those of code, else those of the first
-    /// call site by file and line.
+    /// call site by file and line, else none until a call site names it.
     fn declared(&self, service: &str) -> Option<Numbers> {
         let in_code = read(&self.declared).get(service).copied();
         match in_code {
             Some(Some(policy)) => Some(Numbers::of_code(policy)),
-            Some(None) => Some(linked::numbers(service).unwrap_or(Numbers::of_code(Policy::new()))),
+            Some(None) => Some(linked::numbers(service).unwrap_or(Numbers::by_name_alone())),
             None => linked::numbers(service),
         }
     }

@@ -18,6 +18,7 @@ use crate::registry::scope;
 use crate::registry::table::Entry;
 use crate::registry::table::Made;
 use crate::registry::table::Numbers;
+use crate::registry::table::Origin;
 use crate::site::CallSite;
 use crate::site::DynamicSite;
 
@@ -69,7 +70,7 @@ impl Inner {
         let made = self
             .breakers
             .make(Cow::Borrowed(service), &self.host, numbers);
-        made.entry().breaker
+        self.with_numbers(made.entry(), &site.declaration).breaker
     }
 
     fn of_name(&self, site: &'static DynamicSite, service: &str) -> &'static Breaker {
@@ -77,13 +78,22 @@ impl Inner {
             .breakers
             .get(service)
             .unwrap_or_else(|| self.of_new_name(site, service));
-        if let Some(origin) = entry.origin
+        let entry = self.with_numbers(entry, &site.declaration);
+        if let Origin::Site(origin) = entry.origin
             && !ptr::eq(origin, &site.declaration)
             && origin.policy != site.declaration.policy
         {
             self.report_difference(site, entry.breaker, origin);
         }
         entry.breaker
+    }
+
+    /// The same breaker, with the numbers of this call site where it has none yet.
+    fn with_numbers(&self, entry: Entry, declaration: &'static Declaration) -> Entry {
+        match entry.origin {
+            Origin::ByNameAlone => self.breakers.adopt(entry, declaration),
+            Origin::Code | Origin::Site(_) => entry,
+        }
     }
 
     #[cold]

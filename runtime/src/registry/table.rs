@@ -24,12 +24,22 @@ struct Rows {
     dynamic: usize,
 }
 
-/// A breaker, and the place in the source whose numbers it began with, unless code
-/// declared them.
+/// A breaker, and where its numbers are written.
 #[derive(Clone, Copy)]
 pub(super) struct Entry {
     pub(super) breaker: &'static Breaker,
-    pub(super) origin: Option<&'static Declaration>,
+    pub(super) origin: Origin,
+}
+
+/// Where the numbers of a breaker are written.
+#[derive(Clone, Copy)]
+pub(super) enum Origin {
+    /// Nowhere yet: code declared the service by its name alone, and the breaker has the
+    /// defaults until a call site names it.
+    ByNameAlone,
+    /// In code, which has the last word.
+    Code,
+    Site(&'static Declaration),
 }
 
 /// What came of making a breaker.
@@ -50,21 +60,28 @@ impl Made {
 #[derive(Clone, Copy)]
 pub(super) struct Numbers {
     pub(super) policy: Policy,
-    origin: Option<&'static Declaration>,
+    origin: Origin,
 }
 
 impl Numbers {
+    pub(super) const fn by_name_alone() -> Self {
+        Self {
+            policy: Policy::new(),
+            origin: Origin::ByNameAlone,
+        }
+    }
+
     pub(super) const fn of_code(policy: Policy) -> Self {
         Self {
             policy,
-            origin: None,
+            origin: Origin::Code,
         }
     }
 
     pub(super) const fn of_site(declaration: &'static Declaration) -> Self {
         Self {
             policy: declaration.policy,
-            origin: Some(declaration),
+            origin: Origin::Site(declaration),
         }
     }
 }
@@ -132,11 +149,28 @@ impl Table {
         Some(Made::New(rows.insert(service, host, numbers)))
     }
 
+    /// Gives a breaker that was declared by its name alone the numbers of the first call
+    /// site that names it. The lock makes one of several the first, and lets no late word
+    /// of code be lost.
+    #[cold]
+    pub(super) fn adopt(&self, entry: Entry, declaration: &'static Declaration) -> Entry {
+        match write(&self.rows).entries.get_mut(entry.breaker.name()) {
+            None => entry,
+            Some(known) => {
+                if matches!(known.origin, Origin::ByNameAlone) {
+                    known.breaker.set_policy(declaration.policy);
+                    known.origin = Origin::Site(declaration);
+                }
+                *known
+            }
+        }
+    }
+
     /// Puts the numbers of code in place of those that a breaker began with.
     pub(super) fn redeclare(&self, service: &str, policy: Policy) {
         if let Some(entry) = write(&self.rows).entries.get_mut(service) {
             entry.breaker.set_policy(policy);
-            entry.origin = None;
+            entry.origin = Origin::Code;
         }
     }
 }
@@ -154,5 +188,47 @@ impl Rows {
         };
         self.entries.insert(name, entry);
         entry
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::declaration::Location;
+    use crate::host::Host;
+
+    use super::*;
+
+    const SITE: Policy = Policy::new().threshold(2);
+    const CODE: Policy = Policy::new().threshold(9);
+
+    static DECLARATION: Declaration = Declaration {
+        operation: "call",
+        policy: SITE,
+        module: "tests",
+        location: Location::new("table.rs", 1),
+    };
+
+    fn by_name_alone(table: &Table) -> Entry {
+        let host = Arc::new(Host::new());
+        let made = table.make(Cow::Borrowed("bare"), &host, Numbers::by_name_alone);
+        made.entry()
+    }
+
+    /// A declaration may come while a call does.
+    #[test]
+    fn code_has_the_last_word_before_and_after_a_site_has_given_its_numbers() {
+        let table = Table::default();
+        let before = by_name_alone(&table);
+        table.redeclare("bare", CODE);
+        let after = table.adopt(before, &DECLARATION);
+        assert_eq!(after.breaker.policy(), CODE);
+        assert!(matches!(after.origin, Origin::Code));
+
+        let table = Table::default();
+        let adopted = table.adopt(by_name_alone(&table), &DECLARATION);
+        assert_eq!(adopted.breaker.policy(), SITE);
+        assert!(matches!(adopted.origin, Origin::Site(_)));
+        table.redeclare("bare", CODE);
+        assert_eq!(adopted.breaker.policy(), CODE);
     }
 }

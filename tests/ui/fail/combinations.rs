@@ -18,6 +18,14 @@ async fn map_for_nothing() -> Answer {
     Ok(())
 }
 
+#[circuit_breaker(service = "a", wrap_error, map_rejected = |_| breakerbox::Error::Inner(Unit))]
+async fn map_and_wrap() -> Result<(), breakerbox::Error<Unit>> {
+    Err(Unit)
+}
+
+#[derive(Debug)]
+pub struct Unit;
+
 #[circuit_breaker(service = "a", classify = |_| true, fallback_when = failed, fallback = |e| Err(e))]
 async fn an_error_that_need_not_be() -> Answer {
     Ok(())
