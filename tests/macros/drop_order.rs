@@ -145,14 +145,16 @@ struct Pair<'l>(D<'l>, D<'l>);
 impl<'l> Pair<'l> {
     async fn plain(self, log: &'l Log, b: D<'l>) -> Result<u8, Failed> {
         pause(false).await;
-        log.write(self.1.0);
+        let used = &self.1;
+        log.write(used.0);
         b.get()
     }
 
     #[circuit_breaker(service = "m91-receiver")]
     async fn guarded(self, log: &'l Log, b: D<'l>) -> Result<u8, Failed> {
         pause(false).await;
-        log.write(self.1.0);
+        let used = &self.1;
+        log.write(used.0);
         b.get()
     }
 }
