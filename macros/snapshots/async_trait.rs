@@ -70,10 +70,22 @@ fn find<'life0, 'async_trait>(
         let __verdict = match ::breakerbox::__private::error_of::<
             Result<u32, E>,
         >(&__out) {
-            ::core::option::Option::Some(_) => ::breakerbox::Verdict::Failure,
-            ::core::option::Option::None => ::breakerbox::Verdict::Success,
+            ::core::option::Option::Some(__error) => {
+                let __verdict = ::breakerbox::Verdict::Failure;
+                #[allow(unused_imports)]
+                use ::breakerbox::__private::{NotShown as _, Shown as _};
+                let __error = (&&::breakerbox::__private::Telling(__error)).shown();
+                ::breakerbox::__private::settle_error(&mut __guard, __verdict, __error);
+                __verdict
+            }
+            ::core::option::Option::None => {
+                ::breakerbox::__private::settle(
+                    &mut __guard,
+                    ::breakerbox::Verdict::Success,
+                );
+                ::breakerbox::Verdict::Success
+            }
         };
-        ::breakerbox::__private::settle(&mut __guard, __verdict);
         __out
     })
 }

@@ -67,9 +67,21 @@ pub async fn charge(&self, order: &Order) -> Result<Receipt, PaymentError> {
     let __verdict = match ::resilience::__private::error_of::<
         Result<Receipt, PaymentError>,
     >(&__out) {
-        ::core::option::Option::Some(_) => ::resilience::Verdict::Failure,
-        ::core::option::Option::None => ::resilience::Verdict::Success,
+        ::core::option::Option::Some(__error) => {
+            let __verdict = ::resilience::Verdict::Failure;
+            #[allow(unused_imports)]
+            use ::resilience::__private::{NotShown as _, Shown as _};
+            let __error = (&&::resilience::__private::Telling(__error)).shown();
+            ::resilience::__private::settle_error(&mut __guard, __verdict, __error);
+            __verdict
+        }
+        ::core::option::Option::None => {
+            ::resilience::__private::settle(
+                &mut __guard,
+                ::resilience::Verdict::Success,
+            );
+            ::resilience::Verdict::Success
+        }
     };
-    ::resilience::__private::settle(&mut __guard, __verdict);
     __out
 }

@@ -53,8 +53,11 @@ pub async fn charge(&self, order: &Order) -> Result<Receipt, PaymentError> {
                 Result<Receipt, PaymentError>,
             >(__rejected);
         };
-        let __verdict = ::breakerbox::__private::classify(&__out, verdict_of);
-        ::breakerbox::__private::settle(&mut __guard, __verdict);
+        let __verdict = {
+            let __verdict = ::breakerbox::__private::classify(&__out, verdict_of);
+            ::breakerbox::__private::settle(&mut __guard, __verdict);
+            __verdict
+        };
         match __verdict {
             ::breakerbox::Verdict::Success | ::breakerbox::Verdict::Ignore => {
                 return __out;

@@ -56,7 +56,7 @@ pub async fn charge(&self, order: &Order) -> Result<Receipt, PaymentError> {
         Result<Receipt, PaymentError>,
     >(&__out) {
         ::core::option::Option::Some(__error) => {
-            if ::breakerbox::__private::ask_closure(
+            let __verdict = if ::breakerbox::__private::ask_closure(
                 __error,
                 |error| error.is_declined(),
             ) {
@@ -70,10 +70,20 @@ pub async fn charge(&self, order: &Order) -> Result<Receipt, PaymentError> {
                 } else {
                     ::breakerbox::Verdict::Success
                 }
-            }
+            };
+            #[allow(unused_imports)]
+            use ::breakerbox::__private::{NotShown as _, Shown as _};
+            let __error = (&&::breakerbox::__private::Telling(__error)).shown();
+            ::breakerbox::__private::settle_error(&mut __guard, __verdict, __error);
+            __verdict
         }
-        ::core::option::Option::None => ::breakerbox::Verdict::Success,
+        ::core::option::Option::None => {
+            ::breakerbox::__private::settle(
+                &mut __guard,
+                ::breakerbox::Verdict::Success,
+            );
+            ::breakerbox::Verdict::Success
+        }
     };
-    ::breakerbox::__private::settle(&mut __guard, __verdict);
     __out
 }

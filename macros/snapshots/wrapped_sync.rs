@@ -56,14 +56,24 @@ fn rate(currency: &str) -> Result<f64, breakerbox::Error<io::Error>> {
         > as ::breakerbox::__private::Wrapped>::Plain,
     >(&__out) {
         ::core::option::Option::Some(__error) => {
-            if ::breakerbox::__private::ask(is_timeout, __error) {
+            let __verdict = if ::breakerbox::__private::ask(is_timeout, __error) {
                 ::breakerbox::Verdict::Failure
             } else {
                 ::breakerbox::Verdict::Success
-            }
+            };
+            #[allow(unused_imports)]
+            use ::breakerbox::__private::{NotShown as _, Shown as _};
+            let __error = (&&::breakerbox::__private::Telling(__error)).shown();
+            ::breakerbox::__private::settle_error(&mut __guard, __verdict, __error);
+            __verdict
         }
-        ::core::option::Option::None => ::breakerbox::Verdict::Success,
+        ::core::option::Option::None => {
+            ::breakerbox::__private::settle(
+                &mut __guard,
+                ::breakerbox::Verdict::Success,
+            );
+            ::breakerbox::Verdict::Success
+        }
     };
-    ::breakerbox::__private::settle(&mut __guard, __verdict);
     ::breakerbox::__private::wrap::<Result<f64, breakerbox::Error<io::Error>>>(__out)
 }

@@ -1,5 +1,6 @@
 //! What expansions call. Not for people: it changes without notice.
 
+use std::fmt;
 use std::pin::Pin;
 
 use crate::breaker::Breaker;
@@ -67,6 +68,7 @@ pub const fn wait_and_watch<'g, 'b, F: Future>(
 
 /// The rejection of a guard that [`wait_and_watch`] did not get in.
 #[cold]
+#[inline]
 pub fn rejection(guard: &Guard<'_>) -> Rejected {
     guard.rejection()
 }
@@ -88,6 +90,47 @@ pub fn make<T>(guard: &mut Guard<'_>, body: impl FnOnce() -> T) -> T {
 #[inline]
 pub fn settle(guard: &mut Guard<'_>, verdict: Verdict) {
     guard.settle(verdict);
+}
+
+/// The call ended with this verdict about its error, which is shown where it opens the
+/// circuit.
+#[cold]
+pub fn settle_error(guard: &mut Guard<'_>, verdict: Verdict, error: Option<&dyn fmt::Display>) {
+    if guard.settle(verdict)
+        && let Some(error) = error
+    {
+        guard.breaker().opened_by(error);
+    }
+}
+
+/// An error of which nobody knows whether it can be shown. Of the two methods named
+/// `shown`, the compiler takes the one of [`Shown`] where the error implements
+/// `Display`, since it needs one reference less; else the one of [`NotShown`].
+#[derive(Debug)]
+pub struct Telling<'e, E>(pub &'e E);
+
+/// For errors that can be shown.
+pub trait Shown<'e> {
+    /// The error.
+    fn shown(&self) -> Option<&'e dyn fmt::Display>;
+}
+
+/// For all others.
+pub trait NotShown<'e> {
+    /// Nothing.
+    fn shown(&self) -> Option<&'e dyn fmt::Display>;
+}
+
+impl<'e, E: fmt::Display> Shown<'e> for &Telling<'e, E> {
+    fn shown(&self) -> Option<&'e dyn fmt::Display> {
+        Some(self.0)
+    }
+}
+
+impl<'e, E> NotShown<'e> for Telling<'e, E> {
+    fn shown(&self) -> Option<&'e dyn fmt::Display> {
+        None
+    }
 }
 
 /// The body on the heap: `boxed`.

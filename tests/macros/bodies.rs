@@ -125,7 +125,7 @@ async fn a_body_may_never_reach_its_end() {
     }
     #[circuit_breaker(service = "m59-unimplemented")]
     pub fn panicking_now() -> Result<u32, E> {
-        unimplemented!()
+        unreachable!()
     }
     assert_eq!(looping(2).await, Ok(2));
     assert_eq!(looping(1).await, Err(E));

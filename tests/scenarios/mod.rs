@@ -17,6 +17,7 @@ mod composition;
 mod concurrency;
 mod consecutive;
 mod half_open;
+mod last_failure;
 mod law;
 mod openings;
 mod random;

@@ -130,7 +130,7 @@ impl Expansion<'_> {
         } = &self.locals;
         let on_rejected = self.on_rejected();
         let entered = self.entered(waiting, body);
-        let judged = self.verdict();
+        let settled = self.settled();
         let ending = self.ending();
         // The guard is made, filled and settled in one place: moving it through the
         // state of the future would cost more than all the rest.
@@ -146,8 +146,7 @@ impl Expansion<'_> {
                 let #rejected = #entered;
                 #on_rejected
             };
-            let #verdict = #judged;
-            #krate::__private::settle(&mut #guard, #verdict);
+            let #verdict = #settled;
             #ending
         }
     }
@@ -303,14 +302,28 @@ impl Expansion<'_> {
         }
     }
 
-    fn verdict(&self) -> TokenStream {
-        let Self { krate, span, .. } = self;
-        let Locals { out, error, .. } = &self.locals;
+    /// Judges the output and tells the breaker; the verdict.
+    fn settled(&self) -> TokenStream {
+        let Self {
+            krate, plain, span, ..
+        } = self;
+        let Locals {
+            error,
+            guard,
+            out,
+            verdict,
+            ..
+        } = &self.locals;
         let (fails_on, ignores) = match &self.guard.verdict {
             Judgement::Output(judge) => {
                 let judge = judge.to_token_stream();
-                let arguments = quote_spanned!(*span=> &#out, #judge);
-                return self.call_at("classify", &judge, &arguments);
+                let judged =
+                    self.call_at("classify", &judge, &quote_spanned!(*span=> &#out, #judge));
+                return quote_spanned! {*span=> {
+                    let #verdict = #judged;
+                    #krate::__private::settle(&mut #guard, #verdict);
+                    #verdict
+                }};
             }
             Judgement::Error { fails_on, ignores } => (fails_on, ignores),
         };
@@ -324,18 +337,19 @@ impl Expansion<'_> {
             let asked = self.ask(ignores);
             judged = quote_spanned!(*span=> if #asked { #krate::Verdict::Ignore } else { #judged });
         }
-        let pattern = if fails_on.is_some() || ignores.is_some() {
-            error.to_token_stream()
-        } else {
-            quote_spanned!(*span=> _)
-        };
-        self.on_error(
-            out,
-            &self.plain,
-            &pattern,
-            &judged,
-            &quote_spanned!(*span=> #krate::Verdict::Success),
-        )
+        let failed = quote_spanned! {*span=> {
+            let #verdict = #judged;
+            #[allow(unused_imports)]
+            use #krate::__private::{NotShown as _, Shown as _};
+            let #error = (&&#krate::__private::Telling(#error)).shown();
+            #krate::__private::settle_error(&mut #guard, #verdict, #error);
+            #verdict
+        }};
+        let answered = quote_spanned! {*span=> {
+            #krate::__private::settle(&mut #guard, #krate::Verdict::Success);
+            #krate::Verdict::Success
+        }};
+        self.on_error(out, plain, &error.to_token_stream(), &failed, &answered)
     }
 
     /// One value for an error of an output, another where there is none.

@@ -86,6 +86,7 @@ impl Guard<'_> {
 
     /// The rejection of a call that was neither admitted nor refused at once: it waited
     /// for a probe in vain, and whoever waits counts it.
+    #[inline]
     pub(crate) fn rejection(&self) -> Rejected {
         self.breaker().probes_busy()
     }

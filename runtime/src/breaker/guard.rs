@@ -73,7 +73,7 @@ impl<'b> Guard<'b> {
         self.seen.0 != Word::NONE.0
     }
 
-    pub(super) const fn breaker(&self) -> &'b Breaker {
+    pub(crate) const fn breaker(&self) -> &'b Breaker {
         self.breaker
     }
 
@@ -81,22 +81,24 @@ impl<'b> Guard<'b> {
         self.seen
     }
 
-    /// The call ended with this verdict.
+    /// The call ended with this verdict. Says whether that opened the circuit.
     #[inline]
-    pub(crate) fn settle(&mut self, verdict: Verdict) {
+    pub(crate) fn settle(&mut self, verdict: Verdict) -> bool {
         if matches!(verdict, Verdict::Success) && self.breaker.gate.is_calm_since(self.seen) {
             self.breaker.cells.add(Tally::Success);
             self.seen = Word::NONE;
+            false
         } else {
-            self.end(Ending::Recorded(verdict));
+            self.end(Ending::Recorded(verdict))
         }
     }
 
     /// The same for a guard that was moved here: its drop has nothing left to look at.
     #[inline]
-    pub(super) fn settle_and_leave(mut self, verdict: Verdict) {
-        self.settle(verdict);
+    pub(super) fn settle_and_leave(mut self, verdict: Verdict) -> bool {
+        let opened = self.settle(verdict);
         mem::forget(self);
+        opened
     }
 
     /// Marks that the caller's code runs, so that an unwinding drop is known to be
@@ -113,11 +115,10 @@ impl<'b> Guard<'b> {
     }
 
     #[cold]
-    fn end(&mut self, ending: Ending) {
-        if self.is_in() {
-            self.breaker.settle(self.seen, self.stamp, ending);
-            self.seen = Word::NONE;
-        }
+    fn end(&mut self, ending: Ending) -> bool {
+        let opened = self.is_in() && self.breaker.settle(self.seen, self.stamp, ending);
+        self.seen = Word::NONE;
+        opened
     }
 }
 

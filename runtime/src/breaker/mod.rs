@@ -1,6 +1,7 @@
 //! The live breaker of one service: gate, counts and permits under one name.
 
 mod call;
+mod failure;
 mod guard;
 mod inside;
 mod permit;
@@ -39,6 +40,7 @@ pub use snapshot::Snapshot;
 pub use watch::WaitAndWatch;
 pub use watch::Watch;
 
+use failure::LastFailure;
 use guard::Ending;
 use guard::Stamp;
 
@@ -67,6 +69,7 @@ pub struct Breaker {
     cells: Cells,
     /// By the index of [`Reason::MOVES`].
     transitions: [AtomicU64; Reason::MOVES.len()],
+    last_failure: LastFailure,
     host: Arc<Host>,
 }
 
@@ -77,6 +80,7 @@ impl Breaker {
             gate: Gate::new(policy),
             cells: Cells::new(),
             transitions: Default::default(),
+            last_failure: LastFailure::default(),
             host,
         }
     }
@@ -178,13 +182,15 @@ impl Breaker {
         }
     }
 
+    #[inline]
     fn probes_busy(&self) -> Rejected {
         Rejected::probes_busy(self.name, self.gate.view().1.reason)
     }
 
-    /// The end of a call, in all cases but a success with nothing to reset.
+    /// The end of a call, in all cases but a success with nothing to reset. Says whether
+    /// it opened the circuit.
     #[cold]
-    fn settle(&self, seen: Word, stamp: Stamp, ending: Ending) {
+    fn settle(&self, seen: Word, stamp: Stamp, ending: Ending) -> bool {
         let now = self.host.clock.now();
         let verdict = match ending {
             Ending::Recorded(verdict) => verdict,
@@ -203,6 +209,7 @@ impl Breaker {
             },
         });
         self.tell(change);
+        change.is_some_and(|change| change.to == State::Open)
     }
 
     /// Counts a change, and wakes whoever publishes it.

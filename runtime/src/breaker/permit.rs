@@ -46,6 +46,15 @@ impl Permit<'_> {
         self.record(Verdict::Failure);
     }
 
+    /// The service failed, with this error. If that opens the circuit, the snapshot has
+    /// the beginning of its text.
+    pub fn failure_because(self, error: impl fmt::Display) {
+        let breaker = self.guard.breaker();
+        if self.guard.settle_and_leave(Verdict::Failure) {
+            breaker.opened_by(&error);
+        }
+    }
+
     /// The call ended with this verdict.
     #[inline]
     pub fn record(self, verdict: Verdict) {

@@ -23,6 +23,9 @@ pub struct Snapshot {
     pub consecutive_failures: u32,
     /// Why it opened last, if it is not closed.
     pub reason: Option<Reason>,
+    /// The text of the failure that opened the circuit last, as far as it has one, which
+    /// the errors of guarded functions have that can be shown. At most 256 bytes.
+    pub last_failure: Option<String>,
     /// How long until a call is admitted, while it is open; zero once the cooldown
     /// has passed and nobody has come.
     pub retry_after: Option<Duration>,
@@ -111,6 +114,7 @@ impl Breaker {
             generation: word.generation(),
             consecutive_failures: word.count(),
             reason: (state != State::Closed).then_some(opening.reason),
+            last_failure: self.last_failure.get(),
             retry_after: (state == State::Open).then(|| opening.until.since(self.host.clock.now())),
             calls,
             // The sum is taken while calls begin and end, so the difference may

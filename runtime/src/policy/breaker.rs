@@ -105,7 +105,8 @@ impl Policy {
         self
     }
 
-    /// So many probes may be in flight at a time. Default: all of the round.
+    /// So many probes of a round may be in flight at a time. Default: all of the round.
+    /// Probes of an earlier round that are still out are not counted.
     pub const fn probe_concurrency(mut self, calls: u32) -> Self {
         self.probe_concurrency = Some(calls);
         self
