@@ -71,7 +71,8 @@ pub async fn charge(&self, order: &Order) -> Result<Receipt, PaymentError> {
             let __verdict = ::resilience::Verdict::Failure;
             #[allow(unused_imports)]
             use ::resilience::__private::{NotShown as _, Shown as _};
-            let __error = (&&::resilience::__private::Telling(__error)).shown();
+            let __error = (&&::resilience::__private::Telling(__error))
+                .__breakerbox_shown();
             ::resilience::__private::settle_error(&mut __guard, __verdict, __error);
             __verdict
         }

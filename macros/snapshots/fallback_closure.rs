@@ -43,7 +43,8 @@ pub async fn charge(&self, order: &Order) -> Result<Receipt, PaymentError> {
                 let __verdict = ::breakerbox::Verdict::Failure;
                 #[allow(unused_imports)]
                 use ::breakerbox::__private::{NotShown as _, Shown as _};
-                let __error = (&&::breakerbox::__private::Telling(__error)).shown();
+                let __error = (&&::breakerbox::__private::Telling(__error))
+                    .__breakerbox_shown();
                 ::breakerbox::__private::settle_error(&mut __guard, __verdict, __error);
                 __verdict
             }

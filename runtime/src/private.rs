@@ -103,32 +103,33 @@ pub fn settle_error(guard: &mut Guard<'_>, verdict: Verdict, error: Option<&dyn 
     }
 }
 
-/// An error of which nobody knows whether it can be shown. Of the two methods named
-/// `shown`, the compiler takes the one of [`Shown`] where the error implements
-/// `Display`, since it needs one reference less; else the one of [`NotShown`].
+/// An error of which nobody knows whether it can be shown. Of the two methods of one
+/// name, the compiler takes that of [`Shown`] where the error implements `Display`, since
+/// it needs one reference less; else that of [`NotShown`]. A trait of the user with a
+/// method for all types could only be in the way under the same name.
 #[derive(Debug)]
 pub struct Telling<'e, E>(pub &'e E);
 
 /// For errors that can be shown.
 pub trait Shown<'e> {
     /// The error.
-    fn shown(&self) -> Option<&'e dyn fmt::Display>;
+    fn __breakerbox_shown(&self) -> Option<&'e dyn fmt::Display>;
 }
 
 /// For all others.
 pub trait NotShown<'e> {
     /// Nothing.
-    fn shown(&self) -> Option<&'e dyn fmt::Display>;
+    fn __breakerbox_shown(&self) -> Option<&'e dyn fmt::Display>;
 }
 
 impl<'e, E: fmt::Display> Shown<'e> for &Telling<'e, E> {
-    fn shown(&self) -> Option<&'e dyn fmt::Display> {
+    fn __breakerbox_shown(&self) -> Option<&'e dyn fmt::Display> {
         Some(self.0)
     }
 }
 
 impl<'e, E> NotShown<'e> for Telling<'e, E> {
-    fn shown(&self) -> Option<&'e dyn fmt::Display> {
+    fn __breakerbox_shown(&self) -> Option<&'e dyn fmt::Display> {
         None
     }
 }

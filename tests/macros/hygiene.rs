@@ -313,3 +313,27 @@ async fn the_path_of_the_crate_may_be_another() {
     assert_eq!(f(true).await, Err(E));
     assert_eq!(f(false).await, Ok(2));
 }
+
+/// A trait whose methods every value has, under the name that an expansion might use.
+#[tokio::test]
+async fn a_method_that_every_value_has_is_not_called_by_the_expansion() {
+    #[allow(dead_code)]
+    trait Everything {
+        fn shown(&self) -> ! {
+            panic!("this is the user's")
+        }
+        fn settle(&self) -> ! {
+            panic!("this is the user's")
+        }
+        fn error(&self) -> ! {
+            panic!("this is the user's")
+        }
+    }
+    impl<T: ?Sized> Everything for T {}
+
+    #[circuit_breaker(service = "everything", threshold = 1)]
+    async fn call() -> Result<(), E> {
+        Err(E)
+    }
+    assert_eq!(call().await, Err(E));
+}

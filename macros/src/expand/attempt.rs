@@ -341,7 +341,7 @@ impl Expansion<'_> {
             let #verdict = #judged;
             #[allow(unused_imports)]
             use #krate::__private::{NotShown as _, Shown as _};
-            let #error = (&&#krate::__private::Telling(#error)).shown();
+            let #error = (&&#krate::__private::Telling(#error)).__breakerbox_shown();
             #krate::__private::settle_error(&mut #guard, #verdict, #error);
             #verdict
         }};
