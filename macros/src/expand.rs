@@ -244,8 +244,8 @@ impl<'a> Expansion<'a> {
         quote_spanned!(self.span=> { #typed #content })
     }
 
-    /// The user's code as a block that owns the arguments and drops them in the order of
-    /// a plain function: after the temporaries of its tail, the last one first.
+    /// The user's code as a block that owns the named arguments and drops them in the order
+    /// of a plain function: after the temporaries of its tail, the last one first.
     fn block(&self, code: &Group, ty: &TokenStream) -> TokenStream {
         let bindings = self.function.bindings.iter().rev();
         let arguments = bindings.map(|binding| self.take(binding));

@@ -175,6 +175,7 @@ use model::Guard;
 /// nothing but an `async` block, perhaps in `Box::pin`, the breaker is asked when the
 /// future is first polled.
 ///
+/// A `fallback` there cannot use arguments passed by value, which that code has taken.
 /// The type has to be written out: behind an alias of its own a future is not seen to be
 /// one.
 ///
@@ -182,7 +183,9 @@ use model::Guard;
 ///
 /// `#[track_caller]` on a function that is not async does not reach into its body, which
 /// becomes a closure. Under `#![forbid(unreachable_code)]` the attribute does not compile;
-/// `deny` is fine.
+/// `deny` is fine. Arguments are dropped in the order of a plain function, but for the
+/// parts of them that a pattern leaves without a name, which are dropped last. An error
+/// type that implements `Display` for one lifetime only does not compile.
 #[proc_macro_attribute]
 pub fn circuit_breaker(
     args: proc_macro::TokenStream,
