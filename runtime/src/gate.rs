@@ -78,7 +78,7 @@ impl Gate {
             word: AtomicU64::new(word_of(&circuit).0),
             until: AtomicU64::new(0),
             reason: AtomicU64::new(0),
-            threshold: AtomicU32::new(policy.get_threshold()),
+            threshold: AtomicU32::new(policy.get_threshold().unwrap_or(u32::MAX)),
             cancel_fails_at: AtomicU64::new(cancel_fails_at(&policy)),
             core: Mutex::new(Core {
                 policy,
@@ -250,7 +250,8 @@ impl Gate {
     pub(crate) fn set_policy(&self, policy: Policy) {
         let mut core = sync::lock(&self.core);
         core.policy = policy;
-        self.threshold.store(policy.get_threshold(), Relaxed);
+        self.threshold
+            .store(policy.get_threshold().unwrap_or(u32::MAX), Relaxed);
         self.cancel_fails_at
             .store(cancel_fails_at(&policy), Relaxed);
     }

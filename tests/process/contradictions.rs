@@ -11,6 +11,7 @@ use std::time::Duration;
 use breakerbox::BuildError;
 use breakerbox::Conflict;
 use breakerbox::Event;
+use breakerbox::Key;
 use breakerbox::Policy;
 use breakerbox::Problem;
 use breakerbox::Registry;
@@ -95,7 +96,7 @@ fn are_all(conflicts: &[Conflict]) {
     assert_eq!(conflicts[1].second().line(), elsewhere::LINE + 1);
     assert_eq!(
         Vec::from_iter(conflicts[1].keys()),
-        ["threshold", "cooldown"]
+        [Key::Threshold, Key::Cooldown]
     );
 }
 

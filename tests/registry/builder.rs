@@ -87,7 +87,7 @@ fn everything_that_is_wrong_is_listed_in_the_order_in_which_it_was_said() {
         .iter()
         .map(|problem| match problem {
             Problem::Name { name, .. } => ("name", name.clone()),
-            Problem::Policy { service, source } => (source.key(), service.clone()),
+            Problem::Policy { service, source } => (source.key().name(), service.clone()),
             other => panic!("{other:?}"),
         })
         .collect();

@@ -10,6 +10,7 @@ use std::thread;
 
 use breakerbox::Breaker;
 use breakerbox::Event;
+use breakerbox::Key;
 use breakerbox::Policy;
 use breakerbox::Registry;
 use breakerbox::RegistryBuilder;
@@ -285,7 +286,10 @@ fn sites_that_make_up_one_name_with_different_numbers_are_reported_once() {
         panic!("{warnings:?}");
     };
     assert_eq!(conflict.service(), "one");
-    assert_eq!(Vec::from_iter(conflict.keys()), ["threshold", "cooldown"]);
+    assert_eq!(
+        Vec::from_iter(conflict.keys()),
+        [Key::Threshold, Key::Cooldown]
+    );
     let (first, second) = (conflict.first(), conflict.second());
     assert_eq!((first.file(), second.file()), (file!(), file!()));
     assert!(first.line() < second.line());
@@ -399,7 +403,7 @@ fn a_second_site_that_contradicts_the_one_it_took_them_from_is_reported() {
             assert!(now(second_site("contested", false)).is_ok());
         }
         let policy = registry.breaker("contested").unwrap().policy();
-        assert_eq!(policy.get_threshold(), 2);
+        assert_eq!(policy.get_threshold(), Some(2));
     });
     let [Warning::Conflict(conflict)] = &*warnings else {
         panic!("{warnings:?}");
@@ -453,7 +457,10 @@ fn threads_that_race_for_a_name_without_numbers_leave_those_of_one_site() {
             let policy = registry.breaker("raced").unwrap().policy();
             let threshold = policy.get_threshold();
             let cooldown = policy.get_cooldown().as_secs();
-            assert!(matches!((threshold, cooldown), (2, 20) | (3, 30)));
+            assert!(matches!(
+                (threshold, cooldown),
+                (Some(2), 20) | (Some(3), 30)
+            ));
         });
         assert_eq!(warnings.len(), 1, "{warnings:?}");
     }

@@ -163,7 +163,11 @@ pub(crate) fn settle(
     }
     let change = match &mut circuit.mode {
         Mode::Closed { failures } => {
-            match closed::count(policy.get_threshold(), *failures, verdict) {
+            match closed::count(
+                policy.get_threshold().unwrap_or(u32::MAX),
+                *failures,
+                verdict,
+            ) {
                 Count::Keep => None,
                 Count::Failures(next) => {
                     *failures = next;
