@@ -51,6 +51,12 @@ impl Clock {
     pub(crate) fn now(&self) -> Tick {
         Tick(nanos(instant().saturating_duration_since(self.origin)))
     }
+
+    pub(crate) fn coarse(&self) -> Tick {
+        self.now()
+    }
+
+    pub(crate) const LAG: Duration = Duration::from_millis(10);
 }
 
 #[cfg(not(feature = "test-util"))]

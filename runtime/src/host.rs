@@ -1,5 +1,10 @@
 //! What a breaker gets from its registry: the time, and a bell for the background.
 
+use std::hash::BuildHasher;
+use std::hash::DefaultHasher;
+use std::hash::Hash;
+use std::hash::Hasher;
+use std::hash::RandomState;
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::AcqRel;
@@ -10,6 +15,8 @@ use crate::clock::Clock;
 #[derive(Debug)]
 pub(crate) struct Host {
     pub(crate) clock: Clock,
+    /// What all draws of the registry begin with.
+    seed: u64,
     pub(crate) bell: Bell,
 }
 
@@ -17,11 +24,21 @@ impl Host {
     pub(crate) fn new() -> Self {
         Self {
             clock: Clock::new(),
+            seed: RandomState::new().build_hasher().finish(),
             bell: Bell {
                 rung: AtomicBool::new(false),
                 sleeper: OnceLock::new(),
             },
         }
+    }
+}
+
+impl Host {
+    /// What the draws of one service begin with: no two draw alike.
+    pub(crate) fn seed_of(&self, service: &str) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        service.hash(&mut hasher);
+        self.seed ^ hasher.finish()
     }
 }
 
