@@ -114,27 +114,36 @@ impl<'b> Guard<'b> {
     /// The call ended with this verdict. Says whether that opened the circuit.
     #[inline]
     pub(crate) fn settle(&mut self, verdict: Verdict) -> bool {
-        let breaker = self.breaker;
-        if !matches!(verdict, Verdict::Success) || !breaker.gate.is_calm_since(self.seen) {
-            return self.end(Ending::Recorded(verdict));
+        if self.breaker.is_usual(self.seen, verdict) {
+            self.breaker.service.cells.add(Tally::Success);
+            self.seen = Word::NONE;
+            return false;
         }
-        let duties = breaker.service.hot.duties();
-        let opened = if duties.are_none() {
-            breaker.service.cells.add(Tally::Success);
-            false
-        } else {
-            breaker.succeed(self.seen, self.stamp, duties)
-        };
+        self.settle_rest(verdict)
+    }
+
+    #[inline(never)]
+    fn settle_rest(&mut self, verdict: Verdict) -> bool {
+        let opened = self.breaker.record_rest(self.seen, self.stamp, verdict);
         self.seen = Word::NONE;
         opened
     }
 
-    /// The same for a guard that was moved here: its drop has nothing left to look at.
+    /// The same for a guard that was moved here: its drop has nothing left to look at, and it
+    /// is taken apart, so that it never stands in memory.
     #[inline]
-    pub(super) fn settle_and_leave(mut self, verdict: Verdict) -> bool {
-        let opened = self.settle(verdict);
+    pub(super) fn settle_and_leave(self, verdict: Verdict) -> bool {
+        let Self {
+            breaker,
+            seen,
+            stamp,
+        } = self;
         mem::forget(self);
-        opened
+        if breaker.is_usual(seen, verdict) {
+            breaker.service.cells.add(Tally::Success);
+            return false;
+        }
+        breaker.record_rest(seen, stamp, verdict)
     }
 
     /// Marks that the caller's code runs, so that an unwinding drop is known to be

@@ -15,9 +15,27 @@ use crate::word::Phase;
 use crate::word::Word;
 
 impl Breaker {
+    /// Whether a call ends as most do: all that is left to do is to count it.
+    #[inline]
+    pub(super) fn is_usual(&self, seen: Word, verdict: Verdict) -> bool {
+        matches!(verdict, Verdict::Success)
+            && self.gate.is_calm_since(seen)
+            && self.service.hot.duties().are_none()
+    }
+
+    /// Any other end of a call. Says whether it opened the circuit.
+    #[inline(never)]
+    pub(super) fn record_rest(&self, seen: Word, stamp: Stamp, verdict: Verdict) -> bool {
+        if matches!(verdict, Verdict::Success) && self.gate.is_calm_since(seen) {
+            self.succeed(seen, stamp, self.service.hot.duties())
+        } else {
+            self.settle(seen, stamp, Ending::Recorded(verdict))
+        }
+    }
+
     /// A success in a circuit that has not moved since: nothing changes in the word, but it
     /// is counted. Says whether it opened the circuit, which a success can do.
-    pub(super) fn succeed(&self, seen: Word, stamp: Stamp, duties: Duties) -> bool {
+    fn succeed(&self, seen: Word, stamp: Stamp, duties: Duties) -> bool {
         let now = if duties.is_timed() || duties.by_time() {
             self.now(duties)
         } else {
