@@ -127,6 +127,7 @@ pub use breaker::Call;
 pub use breaker::Calls;
 pub use breaker::Forced;
 pub use breaker::InWindow;
+pub use breaker::Keyed;
 pub use breaker::Override;
 pub use breaker::OverrideError;
 pub use breaker::OverrideGuard;

@@ -4,6 +4,7 @@ mod call;
 mod failure;
 mod guard;
 mod inside;
+mod keys;
 mod overrides;
 mod permit;
 mod service;
@@ -48,6 +49,7 @@ pub use call::Acquire;
 pub use call::Call;
 pub use call::Wait;
 pub use guard::Guard;
+pub use keys::Keyed;
 pub use overrides::Override;
 pub use overrides::OverrideError;
 pub use overrides::OverrideGuard;
@@ -86,22 +88,43 @@ use guard::Stamp;
 pub struct Breaker {
     gate: Gate,
     service: &'static Service,
+    /// Which of several it is, where the service has one a key.
+    key: Option<Arc<str>>,
+    /// The ring of a key. A service has one for each thread, which would be too much.
+    ring: Option<Box<Alone>>,
     /// Who forced it last, and why.
     by: Mutex<Option<By>>,
+}
+
+/// A ring that all threads write, one at a time.
+struct Alone {
+    ring: Ring,
+    writing: Mutex<()>,
 }
 
 impl Breaker {
     /// The breaker of a service that has no keys.
     pub(crate) fn new(name: &'static str, policy: Policy, host: Arc<Host>) -> Self {
-        let service = Service::new(name, policy, host);
-        Self::of_service(Box::leak(Box::new(service)))
-    }
-
-    fn of_service(service: &'static Service) -> Self {
-        let policy = service.numbers().policy;
+        let service: &'static Service = Box::leak(Box::new(Service::new(name, policy, host)));
         Self {
             gate: Gate::new(&policy, service.host.clock.now()),
             service,
+            key: None,
+            ring: None,
+            by: Mutex::new(None),
+        }
+    }
+
+    fn of_key(service: &'static Service, policy: &Policy, key: &str) -> Self {
+        let alone = || Alone {
+            ring: Ring::new(),
+            writing: Mutex::new(()),
+        };
+        Self {
+            gate: Gate::new(policy, service.host.clock.now()),
+            service,
+            key: Some(Arc::from(key)),
+            ring: Some(Box::new(alone())),
             by: Mutex::new(None),
         }
     }
@@ -227,7 +250,13 @@ impl Breaker {
 
     #[inline]
     fn write_ring(&self, mine: Mine<'_>, write: impl FnOnce(&Ring)) {
-        mine.write(write);
+        match &self.ring {
+            None => mine.write(write),
+            Some(alone) => {
+                let _writing = alone.writing.lock().unwrap_or_else(PoisonError::into_inner);
+                write(&alone.ring);
+            }
+        }
     }
 
     /// What a ring that has to be turned is turned to.
@@ -237,7 +266,15 @@ impl Breaker {
     }
 
     fn total(&self, numbers: &Numbers, era: Era, now: Tick) -> Total {
-        self.service.cells.total(era, numbers.time, now)
+        match &self.ring {
+            None => self.service.cells.total(era, numbers.time, now),
+            Some(alone) => {
+                let _writing = alone.writing.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut total = Total::default();
+                alone.ring.add_to(&mut total, era, numbers.time, now);
+                total
+            }
+        }
     }
 
     /// The circuit at `now`, and what its window holds.
@@ -355,18 +392,24 @@ impl Breaker {
             } else {
                 None
             };
-            self.service.tell(*change, None, by);
+            self.service.tell(*change, self.key.as_ref(), by);
         }
         changes.opened()
     }
 
     pub(crate) fn set_policy(&self, policy: Policy) {
         let now = self.service.host.clock.now();
-        let mut changes = Changes::default();
+        let keys = self.service.all_keys();
+        let all = || keys.iter().map(|key| &**key).chain([self]);
+        let mut changes = Vec::new();
         self.service.renumber(policy, |before, numbers| {
-            changes = self.gate.renumber(before, numbers, now);
+            changes = all()
+                .map(|breaker| breaker.gate.renumber(before, numbers, now))
+                .collect();
         });
-        self.tell(&changes);
+        for (breaker, changes) in all().zip(&changes) {
+            breaker.tell(changes);
+        }
     }
 }
 

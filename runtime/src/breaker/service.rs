@@ -10,7 +10,10 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::SystemTime;
 
+use once_cell::race::OnceBox;
+
 use crate::breaker::failure::LastFailure;
+use crate::breaker::keys::Keys;
 use crate::cells::Cells;
 use crate::cells::Sum;
 use crate::cells::Tally;
@@ -46,6 +49,7 @@ pub(crate) struct Service {
     pub(super) cells: Cells,
     pub(super) last_failure: LastFailure,
     pub(super) would_reject: AtomicU64,
+    pub(super) keys: OnceBox<Keys>,
     numbers: RwLock<Numbers>,
     /// By the index of [`MOVES`].
     transitions: [AtomicU64; MOVES.len()],
@@ -83,6 +87,7 @@ impl Service {
             cells: Cells::new(),
             last_failure: LastFailure::default(),
             would_reject: AtomicU64::new(0),
+            keys: OnceBox::new(),
             numbers: RwLock::new(Numbers::new(policy, seed)),
             transitions: [const { AtomicU64::new(0) }; MOVES.len()],
             // Taken now, so that a note that a drop leaves never allocates.
