@@ -5,13 +5,16 @@ use std::io;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::Ordering::SeqCst;
 
+use crate::clock::Clock;
 use crate::declaration::Conflict;
 use crate::event::Event;
 use crate::event::Warning;
+use crate::host::Host;
 use crate::name;
 use crate::name::NameError;
 use crate::policy::Policy;
 use crate::policy::PolicyError;
+use crate::registry::GLOBAL;
 use crate::registry::INSTALLED;
 use crate::registry::Registry;
 use crate::registry::linked;
@@ -38,6 +41,9 @@ pub struct RegistryBuilder {
     publishes: bool,
     max_dynamic: Option<usize>,
     listeners: Vec<Listen>,
+    /// Only with `test-util` can one be given.
+    clock: Option<Clock>,
+    seed: Option<u64>,
 }
 
 /// A registry that cannot be set up as asked. Nothing was changed.
@@ -47,6 +53,10 @@ pub enum BuildError {
     /// The global registry was installed before.
     #[error("the registry is already installed: `install` is for the start of `main`, once")]
     AlreadyInstalled,
+    /// A clock was given to the global registry, whose own already runs: it begins with the
+    /// first guarded call, or when somebody asks for the registry or one of its breakers.
+    #[error("the clock of the registry already runs: give it one before the first guarded call")]
+    ClockRuns,
     /// What was asked for is wrong; all of it is listed.
     #[error("{}", list(.0))]
     Problems(Vec<Problem>),
@@ -131,14 +141,31 @@ impl RegistryBuilder {
         self
     }
 
+    /// Gives the registry its clock. Without it, it has [`Clock::tokio`].
+    ///
+    /// The global registry takes one only while it does not exist yet: its breakers cannot
+    /// change to another time.
+    #[cfg(feature = "test-util")]
+    pub fn clock(mut self, clock: Clock) -> Self {
+        self.clock = Some(clock);
+        self
+    }
+
+    /// Makes jitter repeatable, for tests. Without it, each registry draws its own.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = Some(seed);
+        self
+    }
+
     /// Builds a private registry, for a test.
     ///
     /// # Errors
     ///
     /// [`BuildError`] where something that was asked for is wrong.
-    pub fn build(self) -> Result<Registry, BuildError> {
+    pub fn build(mut self) -> Result<Registry, BuildError> {
         self.check()?;
-        let registry = Registry::new(false);
+        let host = self.clock.take().map_or_else(Host::new, Host::with_clock);
+        let registry = Registry::new(false, host);
         self.apply(&registry)?;
         registry.start();
         Ok(registry)
@@ -156,9 +183,8 @@ impl RegistryBuilder {
         if INSTALLED.swap(true, SeqCst) {
             return Err(BuildError::AlreadyInstalled);
         }
-        let registry = Registry::global_unstarted().clone();
-        let is_late = registry.inner.started.load(SeqCst);
-        self.apply(&registry)
+        let (registry, is_late) = self
+            .apply_to_global()
             .inspect_err(|_| INSTALLED.store(false, SeqCst))?;
         registry.start();
         if is_late {
@@ -203,6 +229,27 @@ impl RegistryBuilder {
         }
     }
 
+    /// The global registry, set up, and whether it was started before.
+    fn apply_to_global(mut self) -> Result<(Registry, bool), BuildError> {
+        match self.clock.take() {
+            None => {
+                let registry = Registry::global_unstarted().clone();
+                let is_late = registry.inner.started.load(SeqCst);
+                self.apply(&registry)?;
+                Ok((registry, is_late))
+            }
+            // Set up whole, it becomes the global one, or else nobody has seen it.
+            Some(clock) => {
+                let registry = Registry::new(true, Host::with_clock(clock));
+                self.apply(&registry)?;
+                match GLOBAL.set(registry.clone()) {
+                    Ok(()) => Ok((registry, false)),
+                    Err(_) => Err(BuildError::ClockRuns),
+                }
+            }
+        }
+    }
+
     fn apply(self, registry: &Registry) -> Result<(), BuildError> {
         let inner = &registry.inner;
         inner
@@ -211,6 +258,9 @@ impl RegistryBuilder {
             .map_err(BuildError::Thread)?;
         if let Some(services) = self.max_dynamic {
             inner.max_dynamic.store(services, Relaxed);
+        }
+        if let Some(seed) = self.seed {
+            inner.host.set_seed(seed);
         }
         if self.publishes {
             inner.publishes.store(true, Relaxed);
