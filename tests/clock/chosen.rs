@@ -1,5 +1,7 @@
 //! The clock that a registry is given, and the one that it has otherwise.
 
+use std::time::Duration;
+
 use breakerbox::Clock;
 use breakerbox::ManualClock;
 use breakerbox::Policy;
@@ -12,6 +14,9 @@ use super::TICK;
 use super::left;
 use super::opened;
 use super::timed;
+
+/// What the cheap clock of any system may be behind.
+const LAG: Duration = Duration::from_millis(50);
 
 #[tokio::test(start_paused = true)]
 async fn tokios_clock_is_followed_by_choice_and_without_one() {
