@@ -144,18 +144,23 @@ impl Mine<'_> {
     }
 
     /// Writes the ring of this thread.
-    #[inline]
-    pub(crate) fn write(&self, write: impl FnOnce(&Ring)) {
+    #[inline(always)]
+    pub(crate) fn write(&self, write: impl Fn(&Ring)) {
         if self.is_shared {
-            let _alone = self
-                .block
-                .alone
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
-            write(&self.block.ring);
+            self.write_alone(write);
         } else {
             write(&self.block.ring);
         }
+    }
+
+    #[cold]
+    fn write_alone(&self, write: impl Fn(&Ring)) {
+        let _alone = self
+            .block
+            .alone
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        write(&self.block.ring);
     }
 }
 

@@ -246,14 +246,11 @@ impl Breaker {
         }
     }
 
-    #[inline]
-    fn write_ring(&self, mine: Mine<'_>, write: impl FnOnce(&Ring)) {
+    #[inline(always)]
+    fn write_ring(&self, mine: Mine<'_>, write: impl Fn(&Ring)) {
         match &self.ring {
             None => mine.write(write),
-            Some(alone) => {
-                let _writing = alone.writing.lock().unwrap_or_else(PoisonError::into_inner);
-                write(&alone.ring);
-            }
+            Some(alone) => alone.write(write),
         }
     }
 
@@ -267,9 +264,8 @@ impl Breaker {
         match &self.ring {
             None => self.service.cells.total(era, numbers.time, now),
             Some(alone) => {
-                let _writing = alone.writing.lock().unwrap_or_else(PoisonError::into_inner);
                 let mut total = Total::default();
-                alone.ring.add_to(&mut total, era, numbers.time, now);
+                alone.write(|ring| ring.add_to(&mut total, era, numbers.time, now));
                 total
             }
         }
@@ -405,6 +401,14 @@ impl Breaker {
         for (breaker, changes) in all().zip(&changes) {
             breaker.tell(changes);
         }
+    }
+}
+
+impl Alone {
+    #[cold]
+    fn write(&self, write: impl FnOnce(&Ring)) {
+        let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        write(&self.ring);
     }
 }
 
