@@ -2,6 +2,9 @@
 //! the background.
 
 use std::hash::BuildHasher;
+use std::hash::DefaultHasher;
+use std::hash::Hash;
+use std::hash::Hasher;
 use std::hash::RandomState;
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
@@ -15,8 +18,9 @@ use crate::clock::Clock;
 #[derive(Debug)]
 pub(crate) struct Host {
     pub(crate) clock: Clock,
-    pub(crate) bell: Bell,
+    /// What all draws of the registry begin with.
     seed: AtomicU64,
+    pub(crate) bell: Bell,
 }
 
 impl Host {
@@ -27,26 +31,24 @@ impl Host {
     pub(crate) fn with_clock(clock: Clock) -> Self {
         Self {
             clock,
+            seed: AtomicU64::new(RandomState::new().hash_one(())),
             bell: Bell {
                 rung: AtomicBool::new(false),
                 sleeper: OnceLock::new(),
             },
-            seed: AtomicU64::new(RandomState::new().hash_one(())),
         }
     }
 
-    /// What jitter is drawn from.
-    #[cfg_attr(
-        not(test),
-        expect(dead_code, reason = "openings draw their jitter from it")
-    )]
-    pub(crate) fn seed(&self) -> u64 {
-        self.seed.load(Relaxed)
-    }
-
-    /// Openings from now on draw their jitter from this seed.
+    /// Breakers that are made from now on begin with this.
     pub(crate) fn set_seed(&self, seed: u64) {
         self.seed.store(seed, Relaxed);
+    }
+
+    /// What the draws of one service begin with: no two draw alike.
+    pub(crate) fn seed_of(&self, service: &str) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        service.hash(&mut hasher);
+        self.seed.load(Relaxed) ^ hasher.finish()
     }
 }
 
@@ -86,9 +88,10 @@ mod tests {
     #[test]
     fn each_host_has_a_seed_of_its_own_until_it_is_given_one() {
         let (one, other) = (Host::new(), Host::new());
-        assert_ne!(one.seed(), other.seed());
+        assert_ne!(one.seed_of("stripe"), other.seed_of("stripe"));
         one.set_seed(7);
         other.set_seed(7);
-        assert_eq!(one.seed(), other.seed());
+        assert_eq!(one.seed_of("stripe"), other.seed_of("stripe"));
+        assert_ne!(one.seed_of("stripe"), one.seed_of("mail"));
     }
 }

@@ -15,7 +15,7 @@ use metrics::describe_gauge;
 use metrics::gauge;
 
 use crate::breaker::Breaker;
-use crate::reason::Reason;
+use crate::reason::MOVES;
 use crate::state::State;
 
 /// One publisher at a time: a count that is read first is also published first.
@@ -78,7 +78,7 @@ fn publish_state(breaker: &Breaker) {
 
 fn publish_transitions(breaker: &Breaker) {
     let service = breaker.name();
-    for (index, (from, to, reason)) in Reason::MOVES.into_iter().enumerate() {
+    for (index, (from, to, reason)) in MOVES.into_iter().enumerate() {
         counter!(
             "breakerbox_transitions_total",
             "service" => service,
@@ -86,7 +86,7 @@ fn publish_transitions(breaker: &Breaker) {
             "to" => to.label(),
             "reason" => reason,
         )
-        .absolute(breaker.transitions(index));
+        .absolute(breaker.service().transitions(index));
     }
 }
 

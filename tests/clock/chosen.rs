@@ -39,7 +39,7 @@ async fn a_manual_clock_does_not_follow_tokios() {
 async fn the_clock_of_the_system_does_not_follow_tokios() {
     let breaker = opened(&timed(Clock::system()));
     tokio::time::advance(COOLDOWN * 100).await;
-    assert!(left(breaker).unwrap() <= COOLDOWN);
+    assert!(left(breaker).is_some());
     let short = Policy::new().threshold(1).cooldown(TICK);
     let registry = Registry::builder()
         .clock(Clock::system())

@@ -102,7 +102,7 @@ enum Said {
     Nothing,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Answer {
     LetThrough(usize),
     Open { left: Duration, why: Reason },
@@ -110,7 +110,7 @@ pub(crate) enum Answer {
 }
 
 /// All that can be seen of a breaker.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct View {
     state: Option<State>,
     generation: u64,

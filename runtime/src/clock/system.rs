@@ -26,6 +26,9 @@ impl Default for System {
 }
 
 impl System {
+    /// How far the coarse time may be behind; zero where it is exact.
+    pub(crate) const LAG: Duration = kernel::LAG;
+
     /// The exact time. It never goes back, whichever threads read it one after the other.
     #[inline]
     pub(crate) fn now(&self) -> Tick {
@@ -33,23 +36,17 @@ impl System {
     }
 
     /// The time as of a short while ago: never ahead of [`now`](Self::now), and behind it
-    /// by at most [`lag`](Self::lag).
+    /// by at most [`LAG`](Self::LAG).
     #[inline]
     pub(crate) fn coarse(&self) -> Tick {
         Tick(self.kernel.coarse().saturating_sub(self.origin))
-    }
-
-    /// How far the coarse time may be behind; zero where it is exact.
-    #[inline]
-    pub(crate) const fn lag(&self) -> Duration {
-        kernel::LAG
     }
 
     /// A time that is on the right side of `border`: coarse where that is enough to tell.
     #[inline]
     pub(crate) fn beside(&self, border: Tick) -> Tick {
         let coarse = self.coarse();
-        if coarse < border && coarse + self.lag() >= border {
+        if coarse < border && coarse + Self::LAG >= border {
             self.now()
         } else {
             coarse
@@ -104,10 +101,10 @@ mod tests {
         let clock = System::default();
         let begin = clock.now();
         // The lag itself has to pass before the coarse time can be seen to follow.
-        while clock.now() < begin + clock.lag() * 2 {
+        while clock.now() < begin + System::LAG * 2 {
             let now = clock.now();
             let follows = (0..ROUNDS).any(|_| {
-                let follows = clock.coarse() + clock.lag() >= now;
+                let follows = clock.coarse() + System::LAG >= now;
                 if !follows {
                     thread::yield_now();
                 }

@@ -310,12 +310,15 @@ impl Inner {
         let _in_order = self.telling.lock().unwrap_or_else(PoisonError::into_inner);
         let mut moved = Vec::new();
         for breaker in self.breakers.breakers() {
-            let transitions = breaker.take_transitions();
-            if !transitions.is_empty() {
+            let events = breaker.service().take_events();
+            if !events.is_empty() {
                 moved.push(breaker);
             }
-            for transition in transitions {
-                self.listeners.tell(&Event::Transition(transition));
+            for event in events {
+                match event {
+                    Event::Warning(warning) => self.warn(warning),
+                    event => self.listeners.tell(&event),
+                }
             }
         }
         moved
