@@ -34,7 +34,7 @@ pub const fn is_in(guard: &Guard<'_>) -> bool {
 
 /// The other way in, at once. Afterwards the guard is in, or the rejection is told; or
 /// neither, where a probe has to be waited for, which [`wait_and_watch`] does.
-#[cold]
+#[inline]
 pub fn refuse(guard: &mut Guard<'_>) -> Option<Rejected> {
     guard.enter_cold()
 }
@@ -144,7 +144,7 @@ where
 }
 
 /// What a function returns whose call was not made.
-#[cold]
+#[inline]
 pub fn rejected<Out>(rejected: Rejected) -> Out
 where
     Out: Outcome,

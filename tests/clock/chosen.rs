@@ -1,5 +1,7 @@
 //! The clock that a registry is given, and the one that it has otherwise.
 
+use std::time::Duration;
+
 use breakerbox::Clock;
 use breakerbox::ManualClock;
 use breakerbox::Policy;
@@ -12,6 +14,9 @@ use super::TICK;
 use super::left;
 use super::opened;
 use super::timed;
+
+/// What the cheap clock of any system may be behind.
+const LAG: Duration = Duration::from_millis(50);
 
 #[tokio::test(start_paused = true)]
 async fn tokios_clock_is_followed_by_choice_and_without_one() {
@@ -39,7 +44,8 @@ async fn a_manual_clock_does_not_follow_tokios() {
 async fn the_clock_of_the_system_does_not_follow_tokios() {
     let breaker = opened(&timed(Clock::system()));
     tokio::time::advance(COOLDOWN * 100).await;
-    assert!(left(breaker).is_some());
+    // A rejection is told by a clock that may be a little behind.
+    assert!(left(breaker).unwrap() <= COOLDOWN + LAG);
     let short = Policy::new().threshold(1).cooldown(TICK);
     let registry = Registry::builder()
         .clock(Clock::system())

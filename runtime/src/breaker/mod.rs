@@ -20,9 +20,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use crate::cells::Mine;
 use crate::cells::Tally;
-use crate::clock::Clock;
 use crate::clock::Tick;
-use crate::clock::nanos;
 use crate::event::By;
 use crate::gate::Answer;
 use crate::gate::Gate;
@@ -346,11 +344,8 @@ impl Breaker {
             Phase::ForcedOpen => false,
             _ => return None,
         };
-        let clock = &self.service.host.clock;
-        let mut left = view.until.0.saturating_sub(clock.coarse().0);
-        if left <= nanos(Clock::LAG) {
-            left = view.until.0.saturating_sub(clock.now().0);
-        }
+        let now = self.service.host.clock.beside(view.until);
+        let left = view.until.0.saturating_sub(now.0);
         if left == 0 {
             return None;
         }

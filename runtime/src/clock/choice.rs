@@ -1,7 +1,5 @@
 //! The clock of a registry where tests may choose it.
 
-use std::time::Duration;
-
 use crate::clock::ManualClock;
 use crate::clock::Tick;
 use crate::clock::followed::Followed;
@@ -22,9 +20,6 @@ enum Kind {
 }
 
 impl Clock {
-    /// As of [`System::LAG`]; it covers the other clocks, which do not lag.
-    pub(crate) const LAG: Duration = System::LAG;
-
     /// The clock of the system, as without the feature `test-util`: it goes on where tokio's
     /// is paused.
     #[must_use]
@@ -73,33 +68,6 @@ impl Clock {
             Kind::Followed(_) | Kind::Manual(_) => self.now(),
         }
     }
-
-    /// As of [`System::prepare_fine`].
-    pub(crate) fn prepare_fine(&self) {
-        match &self.0 {
-            Kind::System(system) => system.prepare_fine(),
-            Kind::Followed(_) | Kind::Manual(_) => {}
-        }
-    }
-
-    /// As of [`System::stamp_fine`]; the nanoseconds of the exact time where a test has its
-    /// hand in it, which stop at the last that fits.
-    #[inline]
-    pub(crate) fn stamp_fine(&self) -> u64 {
-        match &self.0 {
-            Kind::System(system) => system.stamp_fine(),
-            Kind::Followed(_) | Kind::Manual(_) => self.now().0.min(u64::MAX >> 1),
-        }
-    }
-
-    /// As of [`System::fine_nanos`].
-    #[inline]
-    pub(crate) fn fine_nanos(&self, from: u64, to: u64) -> u64 {
-        match &self.0 {
-            Kind::System(system) => system.fine_nanos(from, to),
-            Kind::Followed(_) | Kind::Manual(_) => to.saturating_sub(from),
-        }
-    }
 }
 
 impl Default for Clock {
@@ -110,19 +78,18 @@ impl Default for Clock {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     #[test]
     fn a_manual_clock_is_exact_in_all_its_readings() {
         let time = ManualClock::new();
         let clock = time.clock();
-        clock.prepare_fine();
-        let from = clock.stamp_fine();
         time.advance(Duration::from_nanos(7));
         assert_eq!(clock.now(), Tick(7));
         assert_eq!(clock.coarse(), Tick(7));
         assert_eq!(clock.beside(Tick(8)), Tick(7));
-        assert_eq!(clock.fine_nanos(from, clock.stamp_fine()), 7);
     }
 
     #[test]
@@ -131,17 +98,14 @@ mod tests {
         time.advance(Duration::from_nanos(1));
         time.advance(Duration::MAX);
         assert_eq!(time.clock().now(), Tick(u64::MAX));
-        assert_eq!(time.clock().stamp_fine(), u64::MAX >> 1);
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_clock_that_follows_tokio_is_exact_in_all_its_readings() {
         let clock = Clock::tokio();
-        let from = clock.stamp_fine();
         tokio::time::advance(Duration::from_nanos(7)).await;
         assert_eq!(clock.now(), Tick(7));
         assert_eq!(clock.coarse(), Tick(7));
-        assert_eq!(clock.fine_nanos(from, clock.stamp_fine()), 7);
     }
 
     #[tokio::test(start_paused = true)]

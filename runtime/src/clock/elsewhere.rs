@@ -33,8 +33,3 @@ impl Kernel {
         self.exact()
     }
 }
-
-/// Nobody can be asked.
-pub(super) const fn trusts_counter() -> bool {
-    true
-}

@@ -3,7 +3,6 @@
 //! Both are one clock of the kernel, read through the vDSO without a system call; what
 //! the coarse one saves is reading the counter of the processor.
 
-use std::fs;
 use std::time::Duration;
 
 use rustix::time::ClockId;
@@ -16,9 +15,6 @@ use rustix::time::clock_gettime_dynamic;
 /// which last at most 10 ms; the rest is for virtual machines that are kept waiting while
 /// they should count one (23 ms were seen of ticks that last 4).
 pub(super) const LAG: Duration = Duration::from_millis(50);
-
-/// What a kernel counts by when it has found the counter of the processor wrong.
-const MAKESHIFTS: &[&str] = &["acpi_pm", "hpet", "jiffies", "refined-jiffies"];
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Kernel {
@@ -48,15 +44,6 @@ impl Kernel {
     #[inline]
     pub(super) fn coarse(self) -> u64 {
         nanos(clock_gettime(self.coarse))
-    }
-}
-
-/// Whether the kernel, which has watched it, still goes by the counter of the processor.
-pub(super) fn trusts_counter() -> bool {
-    let file = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
-    match fs::read_to_string(file) {
-        Ok(source) => !MAKESHIFTS.contains(&source.trim()),
-        Err(_) => true,
     }
 }
 

@@ -1,16 +1,8 @@
 //! Time as the rules see it: whole nanoseconds since a registry began.
 //!
-//! A clock is read in three ways. [`now`](Clock::now) is exact. [`coarse`](Clock::coarse)
+//! A clock is read in two ways. [`now`](Clock::now) is exact. [`coarse`](Clock::coarse)
 //! is of the same scale, a few milliseconds behind, and costs a fifth of it.
-//! [`stamp_fine`](Clock::stamp_fine) is of no scale: two stamps make an age, finer than the
-//! coarse clock and cheaper than the exact one.
 
-#![cfg_attr(
-    not(test),
-    expect(dead_code, reason = "windows and slow calls read the cheap clocks")
-)]
-
-mod counter;
 mod system;
 mod tick;
 

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use crate::clock::Tick;
-use crate::clock::counter;
 use crate::clock::kernel;
 use crate::clock::kernel::Kernel;
 
@@ -26,9 +25,6 @@ impl Default for System {
 }
 
 impl System {
-    /// How far the coarse time may be behind; zero where it is exact.
-    pub(crate) const LAG: Duration = kernel::LAG;
-
     /// The exact time. It never goes back, whichever threads read it one after the other.
     #[inline]
     pub(crate) fn now(&self) -> Tick {
@@ -36,40 +32,27 @@ impl System {
     }
 
     /// The time as of a short while ago: never ahead of [`now`](Self::now), and behind it
-    /// by at most [`LAG`](Self::LAG).
+    /// by at most [`lag`](Self::lag).
     #[inline]
     pub(crate) fn coarse(&self) -> Tick {
         Tick(self.kernel.coarse().saturating_sub(self.origin))
+    }
+
+    /// How far the coarse time may be behind; zero where it is exact.
+    #[inline]
+    pub(crate) const fn lag(&self) -> Duration {
+        kernel::LAG
     }
 
     /// A time that is on the right side of `border`: coarse where that is enough to tell.
     #[inline]
     pub(crate) fn beside(&self, border: Tick) -> Tick {
         let coarse = self.coarse();
-        if coarse < border && coarse + Self::LAG >= border {
+        if coarse < border && coarse + self.lag() >= border {
             self.now()
         } else {
             coarse
         }
-    }
-
-    /// Gets ready for fine stamps that cost less than an exact time. It returns at once, and
-    /// stamps are right before, after and without it.
-    pub(crate) fn prepare_fine(&self) {
-        counter::prepare(self.kernel);
-    }
-
-    /// One end of an age, for [`fine_nanos`](Self::fine_nanos) and nothing else. It has no
-    /// more than 63 bits.
-    #[inline]
-    pub(crate) fn stamp_fine(&self) -> u64 {
-        counter::stamp(self.kernel)
-    }
-
-    /// The nanoseconds between two stamps; zero where `to` is the earlier one.
-    #[inline]
-    pub(crate) fn fine_nanos(&self, from: u64, to: u64) -> u64 {
-        counter::nanos_between(from, to)
     }
 }
 
@@ -79,8 +62,6 @@ mod tests {
     use std::sync::atomic::Ordering::AcqRel;
     use std::sync::atomic::Ordering::Acquire;
     use std::thread;
-
-    use crate::clock::nanos;
 
     use super::*;
 
@@ -101,10 +82,10 @@ mod tests {
         let clock = System::default();
         let begin = clock.now();
         // The lag itself has to pass before the coarse time can be seen to follow.
-        while clock.now() < begin + System::LAG * 2 {
+        while clock.now() < begin + clock.lag() * 2 {
             let now = clock.now();
             let follows = (0..ROUNDS).any(|_| {
-                let follows = clock.coarse() + System::LAG >= now;
+                let follows = clock.coarse() + clock.lag() >= now;
                 if !follows {
                     thread::yield_now();
                 }
@@ -141,19 +122,6 @@ mod tests {
         }
         let far = clock.now() + Duration::from_secs(3_600);
         assert!(clock.beside(far) < far);
-    }
-
-    #[test]
-    fn getting_ready_for_fine_stamps_keeps_them_right() {
-        let clock = System::default();
-        for _ in 0..ROUNDS {
-            let before = clock.now();
-            let from = clock.stamp_fine();
-            clock.prepare_fine();
-            let age = clock.fine_nanos(from, clock.stamp_fine());
-            let longest = clock.now().since(before) * 2 + Duration::from_millis(1);
-            assert!(age <= nanos(longest), "{age}");
-        }
     }
 
     #[test]
