@@ -2,6 +2,7 @@
 
 mod chosen;
 mod manual;
+mod seeds;
 
 use std::time::Duration;
 

@@ -151,7 +151,8 @@ impl RegistryBuilder {
         self
     }
 
-    /// Makes jitter repeatable, for tests. Without it, each registry draws its own.
+    /// Makes jitter repeatable, for tests. Without it, each registry draws its own. A
+    /// breaker that is made before the global registry is installed keeps what it drew.
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = Some(seed);
         self
