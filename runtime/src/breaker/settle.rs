@@ -96,7 +96,7 @@ impl Breaker {
             verdict: Verdict::Success,
             is_slow,
         };
-        self.judge(seen, outcome).1
+        self.judge(seen, outcome, self.service.host.clock.now()).1
     }
 
     /// The end of a call in all other cases. Says whether it opened the circuit.
@@ -104,7 +104,11 @@ impl Breaker {
     pub(super) fn settle(&self, seen: Word, stamp: Stamp, ending: Ending) -> bool {
         let service = self.service;
         let now = service.host.clock.now();
-        let age = stamp.age(now);
+        // Both ends of an age are read from one clock: a cheap one may be behind.
+        let age = stamp.age(match seen.phase() {
+            Phase::HalfOpen => now,
+            _ => self.now(service.hot.duties()),
+        });
         let outcome = Outcome {
             verdict: match ending {
                 Ending::Recorded(verdict) => verdict,
@@ -146,7 +150,7 @@ impl Breaker {
                 }
             }
         }
-        self.judge(seen, outcome)
+        self.judge(seen, outcome, now)
     }
 
     /// What becomes of an outcome that nobody has to judge.
@@ -185,8 +189,7 @@ impl Breaker {
 
     /// Asks the law what an outcome means that has been counted.
     #[cold]
-    fn judge(&self, seen: Word, outcome: Outcome) -> (Settled, bool) {
-        let now = self.service.host.clock.now();
+    fn judge(&self, seen: Word, outcome: Outcome, now: Tick) -> (Settled, bool) {
         let numbers = self.service.numbers();
         let totals = |era| self.total(&numbers, era, now);
         let (settled, changes) = self.gate.settle(&numbers, seen, outcome, totals, now);
