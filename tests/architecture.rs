@@ -28,6 +28,7 @@ const MACROS: &[&[&str]] = &[
     &["expand"],
     &["model"],
     &["args", "item"],
+    &["share"],
     &["value"],
     &["errors", "respan"],
 ];
