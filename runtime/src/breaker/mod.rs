@@ -1,6 +1,7 @@
 //! The live breaker of one service: gate, counts and permits under one name.
 
 mod call;
+mod configured;
 mod failure;
 mod guard;
 mod inside;
@@ -40,6 +41,7 @@ use crate::rules::Circuit;
 use crate::rules::Sums;
 use crate::rules::Ticket;
 use crate::rules::Time;
+use crate::settings::Layers;
 use crate::state::State;
 use crate::word::Phase;
 use crate::word::Word;
@@ -59,6 +61,7 @@ pub use snapshot::Snapshot;
 pub use watch::WaitAndWatch;
 pub use watch::Watch;
 
+pub(crate) use configured::Held;
 pub(crate) use service::Service;
 
 use guard::Ending;
@@ -92,8 +95,8 @@ pub struct Breaker {
 
 impl Breaker {
     /// The breaker of a service that has no keys.
-    pub(crate) fn new(name: &'static str, policy: Policy, host: Arc<Host>) -> Self {
-        let service = Service::new(name, policy, host);
+    pub(crate) fn new(name: &'static str, layers: Layers, host: Arc<Host>) -> Self {
+        let service = Service::new(name, layers, host);
         Self::of_service(Box::leak(Box::new(service)))
     }
 
@@ -360,7 +363,7 @@ impl Breaker {
         changes.opened()
     }
 
-    pub(crate) fn set_policy(&self, policy: Policy) {
+    fn set_policy(&self, policy: Policy) {
         let now = self.service.host.clock.now();
         let mut changes = Changes::default();
         self.service.renumber(policy, |before, numbers| {

@@ -10,6 +10,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::SystemTime;
 
+use crate::breaker::configured::Configured;
 use crate::breaker::failure::LastFailure;
 use crate::cells::Cells;
 use crate::cells::Sum;
@@ -28,6 +29,7 @@ use crate::reason::MOVES;
 use crate::reason::Reason;
 use crate::rules::Change;
 use crate::rules::Scope;
+use crate::settings::Layers;
 use crate::state::State;
 
 /// What waits for the background thread at most; older notes go first. A gap in the
@@ -46,6 +48,7 @@ pub(crate) struct Service {
     pub(super) cells: Cells,
     pub(super) last_failure: LastFailure,
     pub(super) would_reject: AtomicU64,
+    pub(super) configured: Configured,
     numbers: RwLock<Numbers>,
     /// By the index of [`MOVES`].
     transitions: [AtomicU64; MOVES.len()],
@@ -73,7 +76,8 @@ struct Cancellations {
 }
 
 impl Service {
-    pub(super) fn new(name: &'static str, policy: Policy, host: Arc<Host>) -> Self {
+    pub(super) fn new(name: &'static str, layers: Layers, host: Arc<Host>) -> Self {
+        let policy = layers.policy(name);
         let seed = host.seed_of(name);
         Self {
             name,
@@ -83,6 +87,7 @@ impl Service {
             cells: Cells::new(),
             last_failure: LastFailure::default(),
             would_reject: AtomicU64::new(0),
+            configured: Configured::new(layers),
             numbers: RwLock::new(Numbers::new(policy, seed)),
             transitions: [const { AtomicU64::new(0) }; MOVES.len()],
             // Taken now, so that a note that a drop leaves never allocates.

@@ -1,5 +1,6 @@
 //! A breaker at one moment, for people and boards.
 
+use std::sync::Arc;
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
@@ -16,6 +17,7 @@ use crate::reason::Reason;
 use crate::rules::Circuit;
 use crate::rules::Mode;
 use crate::rules::Sums;
+use crate::settings::Setting;
 use crate::state::State;
 
 /// A breaker at one moment. Taking it changes nothing.
@@ -60,6 +62,8 @@ pub struct Snapshot {
     pub in_flight: u64,
     /// The numbers in force.
     pub policy: Policy,
+    /// The same key by key, each with the place it comes from.
+    pub configuration: Arc<[Setting]>,
 }
 
 /// What a window holds.
@@ -198,6 +202,7 @@ impl Breaker {
             // come out short for a moment, but never below nothing.
             in_flight: counts.get(Tally::Admitted).saturating_sub(counts.ended()),
             policy,
+            configuration: self.service.configured.settings(self.service.name),
         }
     }
 
