@@ -83,6 +83,8 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+#[cfg(feature = "config")]
+mod config;
 #[cfg(feature = "metrics")]
 mod publish;
 
@@ -104,6 +106,7 @@ mod registry;
 mod rejected;
 mod ring;
 mod rules;
+mod settings;
 mod site;
 mod state;
 mod sync;
@@ -157,7 +160,6 @@ pub use policy::Window;
 pub use reason::Reason;
 pub use registry::BuildError;
 pub use registry::Entered;
-pub use registry::Problem;
 pub use registry::Registry;
 pub use registry::RegistryBuilder;
 pub use registry::WithRegistry;
@@ -167,6 +169,13 @@ pub use registry::services;
 pub use registry::with_registry;
 pub use rejected::Rejected;
 pub use rejected::RejectedKind;
+pub use settings::Change;
+pub use settings::ConfigError;
+pub use settings::Problem;
+pub use settings::ReloadError;
+pub use settings::Reloaded;
+pub use settings::Setting;
+pub use settings::Source;
 pub use site::CallSite;
 pub use site::call_sites;
 pub use state::State;

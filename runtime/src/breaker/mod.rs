@@ -1,6 +1,7 @@
 //! The live breaker of one service: gate, counts and permits under one name.
 
 mod call;
+mod configured;
 mod failure;
 mod guard;
 mod inside;
@@ -39,6 +40,7 @@ use crate::rules::Circuit;
 use crate::rules::Sums;
 use crate::rules::Ticket;
 use crate::rules::Time;
+use crate::settings::Layers;
 use crate::state::State;
 use crate::word::Phase;
 use crate::word::Word;
@@ -59,6 +61,7 @@ pub use snapshot::Snapshot;
 pub use watch::WaitAndWatch;
 pub use watch::Watch;
 
+pub(crate) use configured::Held;
 pub(crate) use service::Service;
 
 use guard::Ending;
@@ -102,8 +105,9 @@ struct Alone {
 
 impl Breaker {
     /// The breaker of a service that has no keys.
-    pub(crate) fn new(name: &'static str, policy: Policy, host: Arc<Host>) -> Self {
-        let service: &'static Service = Box::leak(Box::new(Service::new(name, policy, host)));
+    pub(crate) fn new(name: &'static str, layers: Layers, host: Arc<Host>) -> Self {
+        let service: &'static Service = Box::leak(Box::new(Service::new(name, layers, host)));
+        let policy = service.numbers().policy;
         Self {
             gate: Gate::new(&policy, service.host.clock.now()),
             service,
@@ -388,7 +392,7 @@ impl Breaker {
         changes.opened()
     }
 
-    pub(crate) fn set_policy(&self, policy: Policy) {
+    fn set_policy(&self, policy: Policy) {
         let now = self.service.host.clock.now();
         let keys = self.service.all_keys();
         let all = || keys.iter().map(|key| &**key).chain([self]);

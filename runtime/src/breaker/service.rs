@@ -12,6 +12,7 @@ use std::time::SystemTime;
 
 use once_cell::race::OnceBox;
 
+use crate::breaker::configured::Configured;
 use crate::breaker::failure::LastFailure;
 use crate::breaker::keys::Keys;
 use crate::cells::Cells;
@@ -31,6 +32,7 @@ use crate::reason::MOVES;
 use crate::reason::Reason;
 use crate::rules::Change;
 use crate::rules::Scope;
+use crate::settings::Layers;
 use crate::state::State;
 
 /// What waits for the background thread at most; older notes go first. A gap in the
@@ -50,6 +52,7 @@ pub(crate) struct Service {
     pub(super) last_failure: LastFailure,
     pub(super) would_reject: AtomicU64,
     pub(super) keys: OnceBox<Keys>,
+    pub(super) configured: Configured,
     numbers: RwLock<Numbers>,
     /// By the index of [`MOVES`].
     transitions: [AtomicU64; MOVES.len()],
@@ -77,7 +80,8 @@ struct Cancellations {
 }
 
 impl Service {
-    pub(super) fn new(name: &'static str, policy: Policy, host: Arc<Host>) -> Self {
+    pub(super) fn new(name: &'static str, layers: Layers, host: Arc<Host>) -> Self {
+        let policy = layers.policy(name);
         let seed = host.seed_of(name);
         Self {
             name,
@@ -88,6 +92,7 @@ impl Service {
             last_failure: LastFailure::default(),
             would_reject: AtomicU64::new(0),
             keys: OnceBox::new(),
+            configured: Configured::new(layers),
             numbers: RwLock::new(Numbers::new(policy, seed)),
             transitions: [const { AtomicU64::new(0) }; MOVES.len()],
             // Taken now, so that a note that a drop leaves never allocates.
