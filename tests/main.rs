@@ -3,6 +3,7 @@
 mod architecture;
 mod clock;
 mod faults;
+mod keys;
 mod macros;
 mod metrics;
 mod observers;

@@ -137,6 +137,7 @@ pub use breaker::OverrideError;
 pub use breaker::OverrideGuard;
 pub use breaker::Permit;
 pub use breaker::Snapshot;
+pub use breaker::Subscription;
 #[cfg(feature = "test-util")]
 pub use clock::Clock;
 #[cfg(feature = "test-util")]

@@ -11,6 +11,8 @@ mod permit;
 mod service;
 mod settle;
 mod snapshot;
+mod subscribe;
+mod waiting;
 mod watch;
 
 use std::fmt;
@@ -18,6 +20,8 @@ use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering::Relaxed;
+
+use once_cell::race::OnceBox;
 
 use crate::cells::Mine;
 use crate::cells::Tally;
@@ -58,6 +62,7 @@ pub use snapshot::Calls;
 pub use snapshot::Forced;
 pub use snapshot::InWindow;
 pub use snapshot::Snapshot;
+pub use subscribe::Subscription;
 pub use watch::WaitAndWatch;
 pub use watch::Watch;
 
@@ -66,6 +71,7 @@ pub(crate) use service::Service;
 
 use guard::Ending;
 use guard::Stamp;
+use waiting::Waiting;
 
 /// The circuit breaker of one service.
 ///
@@ -95,6 +101,7 @@ pub struct Breaker {
     ring: Option<Box<Alone>>,
     /// Who forced it last, and why.
     by: Mutex<Option<By>>,
+    waiting: OnceBox<Waiting>,
 }
 
 /// A ring that all threads write, one at a time.
@@ -114,6 +121,7 @@ impl Breaker {
             key: None,
             ring: None,
             by: Mutex::new(None),
+            waiting: OnceBox::new(),
         }
     }
 
@@ -128,6 +136,7 @@ impl Breaker {
             key: Some(Arc::from(key)),
             ring: Some(Box::new(alone())),
             by: Mutex::new(None),
+            waiting: OnceBox::new(),
         }
     }
 
@@ -389,7 +398,14 @@ impl Breaker {
             };
             self.service.tell(*change, self.key.as_ref(), by);
         }
+        self.wake_waiting(changes);
         changes.opened()
+    }
+
+    fn wake_waiting(&self, changes: &Changes) {
+        if let (Some(_), Some(waiting)) = (changes.iter().next(), self.waiting.get()) {
+            waiting.wake_all();
+        }
     }
 
     fn set_policy(&self, policy: Policy) {
