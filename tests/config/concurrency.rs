@@ -1,6 +1,7 @@
 //! Changes while calls run, while breakers are made, and while others change something.
 
 use std::io;
+use std::sync::Barrier;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
@@ -80,41 +81,42 @@ fn reloads_beside_calls_and_live_changes_are_whole_and_lose_nothing() {
     assert_eq!(two.policy(), expected);
 }
 
-/// None has the numbers of a file that is no longer in force.
+/// None has the numbers of a file that is no longer in force. The next file would mend that,
+/// so it is looked at after each.
 #[test]
-fn breakers_that_are_made_beside_a_reload_have_the_last_numbers() {
+fn breakers_that_are_made_beside_a_reload_have_its_numbers() {
+    const EACH: u32 = 5;
     let folder = Folder::new();
     let path = folder.write("a.toml", text(0));
     let registry = Registry::builder().config_file(&path).build().unwrap();
-    let over = AtomicBool::new(false);
-    let made = thread::scope(|scope| {
-        let making: Vec<_> = (0..2)
-            .map(|maker| {
-                let (registry, over) = (&registry, &over);
+    for round in 1..=40 {
+        folder.write("a.toml", text(round));
+        let name = |maker: u32, number: u32| format!("made beside {round}: {maker}.{number}");
+        let start = Barrier::new(3);
+        thread::scope(|scope| {
+            for maker in 0..2 {
+                let (registry, start) = (&registry, &start);
                 scope.spawn(move || {
                     let _entered = registry.enter();
-                    let mut made = Vec::new();
-                    while made.len() < 400 && !(over.load(Relaxed) && made.len() > 10) {
-                        let name = format!("made by {maker}: {}", made.len());
-                        call(&name).unwrap();
-                        made.push(registry.breaker(&name).unwrap());
+                    start.wait();
+                    for number in 0..EACH {
+                        call(&name(maker, number)).unwrap();
                         thread::yield_now();
                     }
-                    made
-                })
-            })
-            .collect();
-        for round in 1..=ROUNDS {
-            folder.write("a.toml", text(round));
+                });
+            }
+            start.wait();
             registry.reload().unwrap();
+        });
+        for (maker, number) in (0..2).flat_map(|maker| (0..EACH).map(move |it| (maker, it))) {
+            let name = name(maker, number);
+            let expected = Policy::new().threshold(1_000).max_keys(round + 1);
+            assert_eq!(
+                registry.breaker(&name).unwrap().policy(),
+                expected,
+                "{name}"
+            );
         }
-        over.store(true, Relaxed);
-        let made = making.into_iter().map(|thread| thread.join().unwrap());
-        made.flatten().collect::<Vec<_>>()
-    });
-    for breaker in made {
-        let expected = Policy::new().threshold(1_000).max_keys(ROUNDS + 1);
-        assert_eq!(breaker.policy(), expected, "{}", breaker.name());
     }
 }
 
