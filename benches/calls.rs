@@ -91,6 +91,7 @@ impl Case {
 
 fn main() {
     let registry = Registry::builder()
+        .clock(breakerbox::Clock::system())
         .declare("closed_permit")
         .declare_with(
             "open_permit",

@@ -29,6 +29,7 @@ const MACROS: &[&[&str]] = &[
     &["expand"],
     &["model"],
     &["args", "item"],
+    &["share"],
     &["value"],
     &["errors", "respan"],
 ];

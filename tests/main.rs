@@ -1,6 +1,7 @@
 //! Table of contents of the tests.
 
 mod architecture;
+mod clock;
 mod config;
 mod faults;
 mod macros;

@@ -15,7 +15,10 @@ use std::cell::Cell;
 use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::sync::atomic::AtomicU64;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Acquire;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::Ordering::Release;
 
 use once_cell::race::OnceBox;
 
@@ -115,7 +118,9 @@ impl Cells {
     /// What the window of `era` holds at `now`, over all threads.
     pub(crate) fn total(&self, era: Era, time: Time, now: Tick) -> Total {
         let mut total = Total::default();
-        for block in self.slots.iter().filter_map(OnceBox::get) {
+        let claimed = CLAIMED.load(Acquire);
+        let slots = self.slots[..claimed].iter().chain([&self.slots[SHARED]]);
+        for block in slots.filter_map(OnceBox::get) {
             block.ring.add_to(&mut total, era, time, now);
         }
         total
@@ -144,18 +149,23 @@ impl Mine<'_> {
     }
 
     /// Writes the ring of this thread.
-    #[inline]
-    pub(crate) fn write(&self, write: impl FnOnce(&Ring)) {
+    #[inline(always)]
+    pub(crate) fn write(&self, write: impl Fn(&Ring)) {
         if self.is_shared {
-            let _alone = self
-                .block
-                .alone
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
-            write(&self.block.ring);
+            self.write_alone(write);
         } else {
             write(&self.block.ring);
         }
+    }
+
+    #[cold]
+    fn write_alone(&self, write: impl Fn(&Ring)) {
+        let _alone = self
+            .block
+            .alone
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        write(&self.block.ring);
     }
 }
 
@@ -180,6 +190,9 @@ thread_local! {
     static OWNER: Owner = Owner::claim();
 }
 
+/// So many slots have ever been claimed, from the first one on; the shared one is not counted.
+static CLAIMED: AtomicUsize = AtomicUsize::new(0);
+
 static FREE: Mutex<Free> = Mutex::new(Free {
     returned: Vec::new(),
     fresh: 0,
@@ -199,6 +212,7 @@ impl Owner {
         let slot = free.returned.pop().unwrap_or_else(|| {
             let fresh = free.fresh.min(SHARED);
             free.fresh = fresh + 1;
+            CLAIMED.store(free.fresh.min(SHARED), Release);
             fresh
         });
         Self(slot)

@@ -85,7 +85,8 @@
 //!
 //! [`with_registry`] and [`Registry::enter`] give a test breakers of its own. With the
 //! feature `test-util` the cooldown follows tokio's paused clock; a thread outside of
-//! tokio follows the system's.
+//! tokio follows the system's. There, too, `Registry::builder().clock(..)` gives a registry
+//! a clock of its own, such as a `ManualClock`, which needs no runtime.
 //!
 //! # Features
 //!
@@ -142,11 +143,16 @@ pub use breaker::Call;
 pub use breaker::Calls;
 pub use breaker::Forced;
 pub use breaker::InWindow;
+pub use breaker::Keyed;
 pub use breaker::Override;
 pub use breaker::OverrideError;
 pub use breaker::OverrideGuard;
 pub use breaker::Permit;
 pub use breaker::Snapshot;
+#[cfg(feature = "test-util")]
+pub use clock::Clock;
+#[cfg(feature = "test-util")]
+pub use clock::ManualClock;
 pub use declaration::Conflict;
 pub use declaration::Location;
 pub use error::Error;

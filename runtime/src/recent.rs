@@ -34,10 +34,10 @@ impl Recent {
         if self.emptied != emptied {
             self.empty(emptied);
         }
-        let Some(place) = self.places.get_mut(self.next) else {
+        let at = self.next;
+        let Some(&gone) = self.places.get(at) else {
             return;
         };
-        let gone = *place;
         let mut comes = CALL;
         if is_failure {
             comes |= FAILURE;
@@ -45,16 +45,20 @@ impl Recent {
         if is_slow {
             comes |= SLOW;
         }
-        *place = comes;
+        self.next += 1;
+        if self.next == self.places.len() {
+            self.next = 0;
+        }
+        // As it mostly is.
+        if comes == gone {
+            return;
+        }
+        self.places[at] = comes;
         let moved =
             |bit: u8, sum: u64| sum + u64::from(comes & bit != 0) - u64::from(gone & bit != 0);
         self.sums.calls = moved(CALL, self.sums.calls);
         self.sums.failures = moved(FAILURE, self.sums.failures);
         self.sums.slow = moved(SLOW, self.sums.slow);
-        self.next += 1;
-        if self.next == self.places.len() {
-            self.next = 0;
-        }
     }
 
     /// What a window holds that was emptied in this generation.

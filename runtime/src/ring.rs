@@ -40,6 +40,8 @@ pub(crate) struct Ring {
     /// The generation in which the window was emptied last: what the rest is about.
     emptied: AtomicU64,
     newest: AtomicU64,
+    /// Which of the buckets that is.
+    at: AtomicU32,
     /// The first instant of the newest bucket, and the first one after it.
     begin: AtomicU64,
     end: AtomicU64,
@@ -111,6 +113,7 @@ impl Ring {
             generation: AtomicU64::new(TURNING),
             emptied: AtomicU64::new(TURNING),
             newest: AtomicU64::new(TURNING),
+            at: AtomicU32::new(0),
             begin: AtomicU64::new(0),
             end: AtomicU64::new(0),
             older: AtomicU64::new(0),
@@ -119,7 +122,7 @@ impl Ring {
     }
 
     /// A call begins at `now`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn started(&self, generation: u64, now: Tick, era: impl Fn() -> (Era, Time)) {
         self.turn_to(generation, now, era);
         let bucket = self.newest();
@@ -130,7 +133,7 @@ impl Ring {
     }
 
     /// A call ends at `now`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn ended(
         &self,
         generation: u64,
@@ -167,12 +170,12 @@ impl Ring {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn newest(&self) -> &Bucket {
-        &self.buckets[(self.newest.load(Relaxed) % BUCKETS) as usize]
+        &self.buckets[self.at.load(Relaxed) as usize % BUCKETS as usize]
     }
 
-    #[inline]
+    #[inline(always)]
     fn turn_to(&self, generation: u64, now: Tick, era: impl Fn() -> (Era, Time)) {
         let is_here = self.generation.load(Relaxed) == generation && now.0 < self.end.load(Relaxed);
         if !is_here {
@@ -214,6 +217,7 @@ impl Ring {
         self.generation.store(era.generation, Relaxed);
         self.begin.store(time.begin(newest).0, Relaxed);
         self.end.store(time.begin(newest + 1).0, Relaxed);
+        self.at.store((newest % BUCKETS) as u32, Relaxed);
         self.newest.store(newest, Release);
     }
 
@@ -285,13 +289,13 @@ impl Bucket {
 }
 
 /// A bucket that is full counts no further: its shares are right all the same.
-#[inline]
+#[inline(always)]
 fn add(count: &AtomicU32, more: u32) {
     count.store(count.load(Relaxed).saturating_add(more), Relaxed);
 }
 
 /// The same after what it is a part of.
-#[inline]
+#[inline(always)]
 fn add_last(count: &AtomicU32) {
     count.store(count.load(Relaxed).saturating_add(1), Release);
 }

@@ -5,6 +5,7 @@ mod configured;
 mod failure;
 mod guard;
 mod inside;
+mod keys;
 mod overrides;
 mod permit;
 mod service;
@@ -20,9 +21,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use crate::cells::Mine;
 use crate::cells::Tally;
-use crate::clock::Clock;
 use crate::clock::Tick;
-use crate::clock::nanos;
 use crate::event::By;
 use crate::gate::Answer;
 use crate::gate::Gate;
@@ -50,6 +49,7 @@ pub use call::Acquire;
 pub use call::Call;
 pub use call::Wait;
 pub use guard::Guard;
+pub use keys::Keyed;
 pub use overrides::Override;
 pub use overrides::OverrideError;
 pub use overrides::OverrideGuard;
@@ -89,22 +89,44 @@ use guard::Stamp;
 pub struct Breaker {
     gate: Gate,
     service: &'static Service,
+    /// Which of several it is, where the service has one a key.
+    key: Option<Arc<str>>,
+    /// The ring of a key. A service has one for each thread, which would be too much.
+    ring: Option<Box<Alone>>,
     /// Who forced it last, and why.
     by: Mutex<Option<By>>,
+}
+
+/// A ring that all threads write, one at a time.
+struct Alone {
+    ring: Ring,
+    writing: Mutex<()>,
 }
 
 impl Breaker {
     /// The breaker of a service that has no keys.
     pub(crate) fn new(name: &'static str, layers: Layers, host: Arc<Host>) -> Self {
-        let service = Service::new(name, layers, host);
-        Self::of_service(Box::leak(Box::new(service)))
-    }
-
-    fn of_service(service: &'static Service) -> Self {
+        let service: &'static Service = Box::leak(Box::new(Service::new(name, layers, host)));
         let policy = service.numbers().policy;
         Self {
             gate: Gate::new(&policy, service.host.clock.now()),
             service,
+            key: None,
+            ring: None,
+            by: Mutex::new(None),
+        }
+    }
+
+    fn of_key(service: &'static Service, policy: &Policy, key: &str) -> Self {
+        let alone = || Alone {
+            ring: Ring::new(),
+            writing: Mutex::new(()),
+        };
+        Self {
+            gate: Gate::new(policy, service.host.clock.now()),
+            service,
+            key: Some(Arc::from(key)),
+            ring: Some(Box::new(alone())),
             by: Mutex::new(None),
         }
     }
@@ -228,9 +250,12 @@ impl Breaker {
         }
     }
 
-    #[inline]
-    fn write_ring(&self, mine: Mine<'_>, write: impl FnOnce(&Ring)) {
-        mine.write(write);
+    #[inline(always)]
+    fn write_ring(&self, mine: Mine<'_>, write: impl Fn(&Ring)) {
+        match &self.ring {
+            None => mine.write(write),
+            Some(alone) => alone.write(write),
+        }
     }
 
     /// What a ring that has to be turned is turned to.
@@ -240,7 +265,14 @@ impl Breaker {
     }
 
     fn total(&self, numbers: &Numbers, era: Era, now: Tick) -> Total {
-        self.service.cells.total(era, numbers.time, now)
+        match &self.ring {
+            None => self.service.cells.total(era, numbers.time, now),
+            Some(alone) => {
+                let mut total = Total::default();
+                alone.write(|ring| ring.add_to(&mut total, era, numbers.time, now));
+                total
+            }
+        }
     }
 
     /// The circuit at `now`, and what its window holds.
@@ -312,11 +344,8 @@ impl Breaker {
             Phase::ForcedOpen => false,
             _ => return None,
         };
-        let clock = &self.service.host.clock;
-        let mut left = view.until.0.saturating_sub(clock.coarse().0);
-        if left <= nanos(Clock::LAG) {
-            left = view.until.0.saturating_sub(clock.now().0);
-        }
+        let now = self.service.host.clock.beside(view.until);
+        let left = view.until.0.saturating_sub(now.0);
         if left == 0 {
             return None;
         }
@@ -358,18 +387,32 @@ impl Breaker {
             } else {
                 None
             };
-            self.service.tell(*change, None, by);
+            self.service.tell(*change, self.key.as_ref(), by);
         }
         changes.opened()
     }
 
     fn set_policy(&self, policy: Policy) {
         let now = self.service.host.clock.now();
-        let mut changes = Changes::default();
+        let keys = self.service.all_keys();
+        let all = || keys.iter().map(|key| &**key).chain([self]);
+        let mut changes = Vec::new();
         self.service.renumber(policy, |before, numbers| {
-            changes = self.gate.renumber(before, numbers, now);
+            changes = all()
+                .map(|breaker| breaker.gate.renumber(before, numbers, now))
+                .collect();
         });
-        self.tell(&changes);
+        for (breaker, changes) in all().zip(&changes) {
+            breaker.tell(changes);
+        }
+    }
+}
+
+impl Alone {
+    #[cold]
+    fn write(&self, write: impl FnOnce(&Ring)) {
+        let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        write(&self.ring);
     }
 }
 

@@ -201,7 +201,7 @@ impl Breaker {
                 Reason::OverrideEnded => earlier.clone(),
                 _ => None,
             };
-            self.service.tell(*change, None, by);
+            self.service.tell(*change, self.key.as_ref(), by);
         }
         (changes, now)
     }

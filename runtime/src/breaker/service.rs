@@ -10,8 +10,11 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::SystemTime;
 
+use once_cell::race::OnceBox;
+
 use crate::breaker::configured::Configured;
 use crate::breaker::failure::LastFailure;
+use crate::breaker::keys::Keys;
 use crate::cells::Cells;
 use crate::cells::Sum;
 use crate::cells::Tally;
@@ -48,6 +51,7 @@ pub(crate) struct Service {
     pub(super) cells: Cells,
     pub(super) last_failure: LastFailure,
     pub(super) would_reject: AtomicU64,
+    pub(super) keys: OnceBox<Keys>,
     pub(super) configured: Configured,
     numbers: RwLock<Numbers>,
     /// By the index of [`MOVES`].
@@ -87,6 +91,7 @@ impl Service {
             cells: Cells::new(),
             last_failure: LastFailure::default(),
             would_reject: AtomicU64::new(0),
+            keys: OnceBox::new(),
             configured: Configured::new(layers),
             numbers: RwLock::new(Numbers::new(policy, seed)),
             transitions: [const { AtomicU64::new(0) }; MOVES.len()],

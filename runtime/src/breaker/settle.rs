@@ -35,29 +35,68 @@ impl Breaker {
 
     /// A success in a circuit that has not moved since: nothing changes in the word, but it
     /// is counted. Says whether it opened the circuit, which a success can do.
+    #[inline(always)]
     fn succeed(&self, seen: Word, stamp: Stamp, duties: Duties) -> bool {
-        let now = if duties.is_timed() || duties.by_time() {
-            self.now(duties)
-        } else {
-            Tick(0)
+        if duties.is_timed() || duties.by_time() {
+            return self.succeed_in_time(seen, stamp, duties);
+        }
+        // What is left is a count window.
+        self.gate.record(seen.generation(), false, false);
+        self.service.cells.add(Tally::Success);
+        self.gate.is_time_to_judge(Tick(0)) && self.judge_success(seen, false)
+    }
+
+    #[inline(always)]
+    fn succeed_in_time(&self, seen: Word, stamp: Stamp, duties: Duties) -> bool {
+        let now = self.now(duties);
+        let is_slow = match stamp.age(now) {
+            Some(age) => self.service.hot.is_slow(age),
+            None => false,
         };
-        let is_slow = stamp
-            .age(now)
-            .is_some_and(|age| self.service.hot.is_slow(age));
+        if is_slow {
+            return self.succeed_slowly(seen, stamp, now);
+        }
         let mine = self.service.cells.mine();
+        if duties.by_time() || duties.starts() {
+            let generation = seen.generation();
+            let ended = Ended {
+                is_recorded: duties.by_time(),
+                is_failure: false,
+                is_slow: false,
+                began: stamp.counted(),
+            };
+            self.write_ring(mine, |ring| {
+                ring.ended(generation, ended, now, || self.era(generation));
+            });
+        }
+        mine.add(Tally::Success);
+        if duties.by_calls() {
+            self.gate.record(seen.generation(), false, false);
+        }
+        duties.has_window() && self.gate.is_time_to_judge(now) && self.judge_success(seen, false)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn succeed_slowly(&self, seen: Word, stamp: Stamp, now: Tick) -> bool {
+        let mine = self.service.cells.mine();
+        let outcome = Outcome {
+            verdict: Verdict::Success,
+            is_slow: true,
+        };
+        self.count(mine, seen, stamp, outcome, now);
+        mine.add(Tally::SlowSuccess);
+        self.service.hot.duties().has_window() && self.judge_success(seen, true)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn judge_success(&self, seen: Word, is_slow: bool) -> bool {
         let outcome = Outcome {
             verdict: Verdict::Success,
             is_slow,
         };
-        self.count(mine, seen, stamp, outcome, duties, now);
-        mine.add(if is_slow {
-            Tally::SlowSuccess
-        } else {
-            Tally::Success
-        });
-        duties.has_window()
-            && (is_slow || self.gate.is_time_to_judge(now))
-            && self.judge(seen, outcome).1
+        self.judge(seen, outcome, self.service.host.clock.now()).1
     }
 
     /// The end of a call in all other cases. Says whether it opened the circuit.
@@ -65,7 +104,11 @@ impl Breaker {
     pub(super) fn settle(&self, seen: Word, stamp: Stamp, ending: Ending) -> bool {
         let service = self.service;
         let now = service.host.clock.now();
-        let age = stamp.age(now);
+        // Both ends of an age are read from one clock: a cheap one may be behind.
+        let age = stamp.age(match seen.phase() {
+            Phase::HalfOpen => now,
+            _ => self.now(service.hot.duties()),
+        });
         let outcome = Outcome {
             verdict: match ending {
                 Ending::Recorded(verdict) => verdict,
@@ -91,13 +134,12 @@ impl Breaker {
         outcome: Outcome,
         now: Tick,
     ) -> (Settled, bool) {
-        let duties = self.service.hot.duties();
         if matches!(seen.phase(), Phase::Closed | Phase::Watched) {
             if self.gate.load().generation() == seen.generation() {
-                self.count(mine, seen, stamp, outcome, duties, now);
+                self.count(mine, seen, stamp, outcome, now);
             }
             if seen.is_closed() {
-                let decided = if duties.has_window() {
+                let decided = if self.service.hot.duties().has_window() {
                     self.says_nothing(seen, outcome)
                 } else {
                     let threshold = self.service.hot.threshold();
@@ -108,7 +150,7 @@ impl Breaker {
                 }
             }
         }
-        self.judge(seen, outcome)
+        self.judge(seen, outcome, now)
     }
 
     /// What becomes of an outcome that nobody has to judge.
@@ -123,16 +165,10 @@ impl Breaker {
     }
 
     /// Counts an outcome of a closed circuit by its time, or among the last so many.
-    #[inline]
-    fn count(
-        &self,
-        mine: Mine<'_>,
-        seen: Word,
-        stamp: Stamp,
-        outcome: Outcome,
-        duties: Duties,
-        now: Tick,
-    ) {
+    #[cold]
+    #[inline(never)]
+    fn count(&self, mine: Mine<'_>, seen: Word, stamp: Stamp, outcome: Outcome, now: Tick) {
+        let duties = self.service.hot.duties();
         let generation = seen.generation();
         if duties.by_time() || duties.starts() {
             let ended = Ended {
@@ -153,8 +189,7 @@ impl Breaker {
 
     /// Asks the law what an outcome means that has been counted.
     #[cold]
-    fn judge(&self, seen: Word, outcome: Outcome) -> (Settled, bool) {
-        let now = self.service.host.clock.now();
+    fn judge(&self, seen: Word, outcome: Outcome, now: Tick) -> (Settled, bool) {
         let numbers = self.service.numbers();
         let totals = |era| self.total(&numbers, era, now);
         let (settled, changes) = self.gate.settle(&numbers, seen, outcome, totals, now);

@@ -26,6 +26,13 @@ use crate::state::State;
 pub struct Snapshot {
     /// The service.
     pub service: &'static str,
+    /// The key, where the service has a breaker for each. Calls are counted for all keys
+    /// together.
+    pub key: Option<Arc<str>>,
+    /// How many keys have a breaker.
+    pub keys: u64,
+    /// Of the keys, those that do not admit all calls.
+    pub open_keys: u64,
     /// Where the circuit stands.
     pub state: State,
     /// What the rules have made of it, also where somebody has forced it.
@@ -184,6 +191,9 @@ impl Breaker {
         let counts = self.service.counts();
         Snapshot {
             service: self.service.name,
+            key: self.key.clone(),
+            keys: self.service.all_keys().len() as u64,
+            open_keys: self.service.open_keys(),
             state,
             beneath,
             forced: self.forced(&circuit, now),

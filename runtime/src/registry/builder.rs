@@ -9,14 +9,17 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::Ordering::SeqCst;
 
+use crate::clock::Clock;
 #[cfg(feature = "config")]
 use crate::config::Reading;
 #[cfg(feature = "config")]
 use crate::config::Sources;
 use crate::event::Event;
 use crate::event::Warning;
+use crate::host::Host;
 use crate::name;
 use crate::policy::Policy;
+use crate::registry::GLOBAL;
 use crate::registry::INSTALLED;
 use crate::registry::Registry;
 use crate::registry::listeners::Listen;
@@ -51,6 +54,9 @@ pub struct RegistryBuilder {
     publishes: bool,
     max_dynamic: Option<usize>,
     listeners: Vec<Listen>,
+    /// Only with `test-util` can one be given.
+    clock: Option<Clock>,
+    seed: Option<u64>,
 }
 
 /// A registry that cannot be set up as asked. Nothing was changed.
@@ -60,12 +66,25 @@ pub enum BuildError {
     /// The global registry was installed before.
     #[error("the registry is already installed: `install` is for the start of `main`, once")]
     AlreadyInstalled,
+    /// A clock was given to the global registry, whose own already runs: it begins with the
+    /// first guarded call, or when somebody asks for the registry or one of its breakers.
+    #[error("the clock of the registry already runs: give it one before the first guarded call")]
+    ClockRuns,
     /// What was asked for is wrong; all of it is listed.
     #[error("{}", list(.0))]
     Problems(Vec<Problem>),
     /// The thread of a listener could not be started.
     #[error("the thread of a listener could not be started")]
     Thread(#[source] io::Error),
+}
+
+/// A global registry that was set up.
+struct Applied {
+    registry: Registry,
+    /// Whether it was started before.
+    is_late: bool,
+    /// What is written and cannot be in force.
+    unused: Vec<ConfigError>,
 }
 
 impl RegistryBuilder {
@@ -197,13 +216,31 @@ impl RegistryBuilder {
         self
     }
 
+    /// Gives the registry its clock. Without it, it has [`Clock::tokio`].
+    ///
+    /// The global registry takes one only while it does not exist yet: its breakers cannot
+    /// change to another time.
+    #[cfg(feature = "test-util")]
+    pub fn clock(mut self, clock: Clock) -> Self {
+        self.clock = Some(clock);
+        self
+    }
+
+    /// Makes jitter repeatable, for tests. Without it, each registry draws its own. A
+    /// breaker that is made before the global registry is installed keeps what it drew.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = Some(seed);
+        self
+    }
+
     /// Builds a private registry, for a test.
     ///
     /// # Errors
     ///
     /// [`BuildError`] where something that was asked for is wrong, all of it at once.
-    pub fn build(self) -> Result<Registry, BuildError> {
-        let registry = Registry::new(false);
+    pub fn build(mut self) -> Result<Registry, BuildError> {
+        let host = self.clock.take().map_or_else(Host::new, Host::with_clock);
+        let registry = Registry::new(false, host);
         let unused = self.apply(&registry)?;
         registry.start();
         registry.inner.warn_unused(unused);
@@ -221,10 +258,12 @@ impl RegistryBuilder {
         if INSTALLED.swap(true, SeqCst) {
             return Err(BuildError::AlreadyInstalled);
         }
-        let registry = Registry::global_unstarted().clone();
-        let is_late = registry.inner.started.load(SeqCst);
-        let unused = self
-            .apply(&registry)
+        let Applied {
+            registry,
+            is_late,
+            unused,
+        } = self
+            .apply_to_global()
             .inspect_err(|_| INSTALLED.store(false, SeqCst))?;
         registry.start();
         registry.inner.warn_unused(unused);
@@ -241,6 +280,35 @@ impl RegistryBuilder {
             }
         }
         Ok(registry)
+    }
+
+    /// The global registry, set up.
+    fn apply_to_global(mut self) -> Result<Applied, BuildError> {
+        match self.clock.take() {
+            None => {
+                let registry = Registry::global_unstarted().clone();
+                let is_late = registry.inner.started.load(SeqCst);
+                let unused = self.apply(&registry)?;
+                Ok(Applied {
+                    registry,
+                    is_late,
+                    unused,
+                })
+            }
+            // Set up whole, it becomes the global one, or else nobody has seen it.
+            Some(clock) => {
+                let registry = Registry::new(true, Host::with_clock(clock));
+                let unused = self.apply(&registry)?;
+                match GLOBAL.set(registry.clone()) {
+                    Ok(()) => Ok(Applied {
+                        registry,
+                        is_late: false,
+                        unused,
+                    }),
+                    Err(_) => Err(BuildError::ClockRuns),
+                }
+            }
+        }
     }
 
     /// Puts all of it in force, or nothing. Gives what is written and cannot be in force.
@@ -283,6 +351,9 @@ impl RegistryBuilder {
         inner.listeners.add_all(listeners);
         if let Some(services) = self.max_dynamic {
             inner.max_dynamic.store(services, Relaxed);
+        }
+        if let Some(seed) = self.seed {
+            inner.host.set_seed(seed);
         }
         if self.publishes {
             inner.publishes.store(true, Relaxed);

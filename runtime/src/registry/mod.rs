@@ -156,13 +156,13 @@ impl Registry {
     }
 
     fn global_unstarted() -> &'static Self {
-        GLOBAL.get_or_init(|| Self::new(true))
+        GLOBAL.get_or_init(|| Self::new(true, Host::new()))
     }
 
-    fn new(is_global: bool) -> Self {
+    fn new(is_global: bool, host: Host) -> Self {
         Self {
             inner: Arc::new(Inner {
-                host: Arc::new(Host::new()),
+                host: Arc::new(host),
                 breakers: Table::default(),
                 setup: RwLock::default(),
                 #[cfg(feature = "config")]
