@@ -2,6 +2,7 @@
 
 mod architecture;
 mod clock;
+mod config;
 mod faults;
 mod keys;
 mod macros;

@@ -53,6 +53,17 @@
 //! [`Breaker::try_acquire`] gives a [`Permit`], which is settled with what the call
 //! said about the service; [`Breaker::call`] does both.
 //!
+//! # Configuration
+//!
+//! The numbers of a service come from five places, each key from the last that writes it: the
+//! attribute, a TOML file ([`config_file`](RegistryBuilder#method.config_file)), the
+//! environment ([`env_prefix`](RegistryBuilder#method.env_prefix)), code
+//! ([`declare_with`](RegistryBuilder::declare_with)), and changes while the process runs
+//! ([`Breaker::update`]). The file and the environment are read with the feature `config`, and
+//! again on [`Registry::reload`](Registry#method.reload) or, with the feature `watch`, when a
+//! file changes. [`Snapshot::configuration`] shows where each value comes from, and
+//! [`Event::Configured`] tells it once a service and when it changes.
+//!
 //! # Metrics
 //!
 //! With the feature `metrics` (default) these are published through the `metrics`
@@ -79,7 +90,8 @@
 //!
 //! # Features
 //!
-//! `macros` and `metrics` are on by default; `test-util` is for dev-dependencies.
+//! `macros` and `metrics` are on by default. `config` and `watch` read files and the
+//! environment; `test-util` is for dev-dependencies.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

@@ -63,8 +63,9 @@ impl Service {
     /// What is in force, if the listeners have not heard of it.
     pub(crate) fn take_configured(&self) -> Option<Event> {
         // Taken back first: a change that comes now is told once more.
-        let untold = self.configured.untold.swap(false, Relaxed);
-        untold.then(|| Event::Configured {
+        let untold = &self.configured.untold;
+        let is_untold = untold.load(Relaxed) && untold.swap(false, Relaxed);
+        is_untold.then(|| Event::Configured {
             service: self.name,
             settings: self.configured.settings(self.name),
         })

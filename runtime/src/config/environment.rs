@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::ffi::OsString;
+use std::fmt;
 use std::sync::Arc;
 
 use crate::config::near::nearest;
@@ -67,27 +68,32 @@ pub(super) fn read(
         let Some(rest) = rest(prefix, &variable) else {
             continue;
         };
-        let mut wrong = |error: fn(ConfigError) -> ConfigError, message: String| {
+        let mut wrong = |message| {
             let variable = Arc::clone(&variable);
-            let place = Source::Environment { variable };
-            problems.push(error(ConfigError::new(place, message)));
+            problems.push(ConfigError::new(Source::Environment { variable }, message));
         };
         if let Some(other) = seen.insert(rest.clone(), Arc::clone(&variable)) {
-            wrong(|it| it, format!("it is the same as `{other}`"));
+            wrong(format!("it is the same as `{other}`"));
             continue;
         }
-        match meaning(&subjects, bare, &rest, value) {
+        let (subject, key) = match meaning(&subjects, bare, &rest) {
+            Ok(meaning) => meaning,
             Err(message) => {
-                wrong(|it| it, message);
-                // Nobody knows what else was to go with it.
+                wrong(message);
+                // Nobody knows what was to go with it.
                 section.defaults.break_it();
+                continue;
             }
-            Ok((subject, key, policy)) => {
-                let table = match subject {
-                    Subject::Defaults => &mut section.defaults,
-                    Subject::Service(name) => section.services.entry(name.to_owned()).or_default(),
-                };
-                table.write(key, &policy, Source::Environment { variable });
+        };
+        let table = match subject {
+            Subject::Defaults => &mut section.defaults,
+            Subject::Service(name) => section.services.entry(name.to_owned()).or_default(),
+        };
+        match policy(key, value) {
+            Ok(policy) => table.write(key, &policy, Source::Environment { variable }),
+            Err(message) => {
+                wrong(message);
+                table.break_it();
             }
         }
     }
@@ -110,9 +116,12 @@ fn subjects(known: &BTreeSet<String>) -> Subjects<'_> {
 fn written(service: &str) -> String {
     let bytes = service.bytes();
     bytes
-        .map(|byte| match byte.is_ascii_alphanumeric() {
-            true => char::from(byte.to_ascii_uppercase()),
-            false => '_',
+        .map(|byte| {
+            if byte.is_ascii_alphanumeric() {
+                char::from(byte.to_ascii_uppercase())
+            } else {
+                '_'
+            }
         })
         .collect()
 }
@@ -121,35 +130,36 @@ fn meaning<'s>(
     subjects: &Subjects<'s>,
     prefix: &str,
     rest: &str,
-    value: &OsStr,
-) -> Result<(Subject<'s>, Key, Policy), String> {
+) -> Result<(Subject<'s>, Key), String> {
     // From the longest name of a service to the shortest.
-    let splits = rest.rmatch_indices('_');
-    let found = splits.filter_map(|(at, _)| {
+    let mut splits = rest.rmatch_indices('_');
+    let found = splits.find_map(|(at, _)| {
         let subjects = subjects.get(&rest[..at])?;
         Some((subjects, key(&rest[at + 1..])?))
     });
-    let Some((meant, key)) = found.into_iter().next() else {
+    let Some((meant, key)) = found else {
         return Err(unknown(subjects, prefix, rest));
     };
-    let [subject] = meant[..] else {
-        let all: Vec<_> = meant.iter().map(Subject::to_string).collect();
-        return Err(format!(
-            "it could mean each of {}: use a file",
-            all.join(" and ")
-        ));
-    };
+    match meant[..] {
+        [subject] => Ok((subject, key)),
+        _ => {
+            let all: Vec<_> = meant.iter().map(Subject::to_string).collect();
+            let all = all.join(" and ");
+            Err(format!("it could mean each of {all}: use a file"))
+        }
+    }
+}
+
+fn policy(key: Key, value: &OsStr) -> Result<Policy, String> {
     let Some(text) = value.to_str() else {
         return Err("its value is not UTF-8".to_owned());
     };
-    let text = text.trim();
-    if text.is_empty() {
-        return Err(format!(
+    match text.trim() {
+        "" => Err(format!(
             "it is empty: write a value for `{key}`, or unset it"
-        ));
+        )),
+        text => value::read(key, &Given::bare(text), Medium::Variable),
     }
-    let policy = value::read(key, &Given::bare(text), Medium::Variable)?;
-    Ok((subject, key, policy))
 }
 
 fn key(written: &str) -> Option<Key> {
@@ -178,8 +188,8 @@ fn unknown(subjects: &Subjects<'_>, prefix: &str, rest: &str) -> String {
     }
 }
 
-impl std::fmt::Display for Subject<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for Subject<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Defaults => f.write_str("`[defaults]`"),
             Self::Service(name) => write!(f, "`{name}`"),

@@ -118,7 +118,10 @@ impl Reading {
         let mut read = Read::default();
         for (shown, text) in &loaded.documents {
             match text {
-                Err(error) => read.problems.push(error.clone()),
+                Err(error) => {
+                    read.problems.push(error.clone());
+                    read.configuration.file.defaults.break_it();
+                }
                 Ok(text) => {
                     let section = table::read(shown, text, known, &mut read);
                     add(&mut read.configuration.file, section);

@@ -1,5 +1,6 @@
 //! The tables of a TOML file: `[defaults]` and one for each service.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
@@ -36,34 +37,35 @@ pub(super) fn read(
         unused: Vec::new(),
     };
     let mut section = Section::default();
-    let mut broken = BTreeSet::new();
+    reader.root(root.get_ref(), &mut section);
+    let Reader {
+        lines,
+        problems,
+        unused,
+        ..
+    } = reader;
+
+    // One mistake is often several to the parser, which goes on at a guess.
+    let mut guessed = BTreeSet::new();
     for error in &errors {
-        // One mistake is often several to the parser, which goes on at a guess.
-        let line = reader.lines.of(error.span().map_or(0, |span| span.start));
-        if broken.insert(line) {
+        let line = lines.of(error.span().map_or(0, |span| span.start));
+        if guessed.insert(line) {
+            let path = Arc::clone(shown);
             let message = format!("this is not TOML: {}", error.message());
-            reader
-                .problems
-                .push(ConfigError::new(reader.source(line), message));
+            let error = ConfigError::new(Source::File { path, line }, message);
+            read.problems.push(error);
         }
     }
-    reader.root(root.get_ref(), &mut section);
-    if !broken.is_empty() {
+    let is_guessed = |error: &ConfigError| match error.place() {
+        Source::File { line, .. } => guessed.contains(line),
+        _ => false,
+    };
+    let problems = problems.into_iter();
+    read.problems.extend(problems.filter(|it| !is_guessed(it)));
+    read.unused.extend(unused);
+    if !guessed.is_empty() {
         section.defaults.break_it();
     }
-    let is_new = |error: &ConfigError| match error.place() {
-        Source::File { line, .. } => !broken.contains(line),
-        _ => true,
-    };
-    let syntax = broken.len();
-    let Reader {
-        problems, unused, ..
-    } = reader;
-    let (syntax, others) = problems.split_at(syntax);
-    read.problems.extend(syntax.iter().cloned());
-    read.problems
-        .extend(others.iter().filter(|it| is_new(it)).cloned());
-    read.unused.extend(unused);
     section
 }
 
@@ -82,10 +84,7 @@ enum In<'s> {
     Service(&'s str),
 }
 
-type Entry<'e, 't> = (
-    &'e Spanned<std::borrow::Cow<'t, str>>,
-    &'e Spanned<DeValue<'t>>,
-);
+type Entry<'e, 't> = (&'e Spanned<Cow<'t, str>>, &'e Spanned<DeValue<'t>>);
 
 impl Reader<'_> {
     fn source(&self, line: u32) -> Source {

@@ -133,7 +133,10 @@ impl Inner {
             let mut after = next.layers(&service, before.attribute);
             after.live = before.live;
             problems.extend(next.judge(&service, &after));
-            unused.extend(after.leave_out(&service));
+            let left_out = after.leave_out(&service);
+            if !after.leaves_out_as(&before) {
+                unused.extend(left_out);
+            }
             prepared.push(Prepared {
                 service,
                 held,

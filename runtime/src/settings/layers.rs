@@ -165,6 +165,11 @@ impl Layers {
             .collect()
     }
 
+    /// Whether the same is left out in both.
+    pub(crate) fn leaves_out_as(&self, other: &Self) -> bool {
+        self.left_out == other.left_out
+    }
+
     fn stack(&self, service: &str) -> Stack {
         Stack::new(|rank| {
             let mut written = self.written(service, rank);

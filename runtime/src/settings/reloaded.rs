@@ -7,7 +7,6 @@ use crate::settings::Source;
 
 /// A configuration that was read again and is in force.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[must_use = "it says what has changed"]
 pub struct Reloaded {
     changes: Vec<Change>,
 }
