@@ -16,12 +16,13 @@ fn service(clock: &ManualClock, policy: Policy) -> &'static Breaker {
         .clock(clock.clock())
         .declare_with("keys", policy)
         .build()
-        .unwrap();
-    registry.breaker("keys").unwrap()
+        .expect("the numbers are good");
+    registry.breaker("keys").expect("it is declared")
 }
 
 fn fail(service: &'static Breaker, key: &str) {
-    service.key(key).try_acquire().unwrap().failure();
+    let permit = service.key(key).try_acquire().map(|permit| permit.failure());
+    permit.expect("it is admitted");
 }
 
 fn names(service: &Breaker) -> Vec<String> {

@@ -23,8 +23,8 @@ fn breaker(clock: &ManualClock) -> &'static Breaker {
         .declare_with("subscribed", Policy::new().threshold(1).cooldown(SECOND))
         .declare("another")
         .build()
-        .unwrap();
-    registry.breaker("subscribed").unwrap()
+        .expect("the numbers are good");
+    registry.breaker("subscribed").expect("it is declared")
 }
 
 fn by_now(events: &mut Subscription) -> Vec<Event> {

@@ -23,8 +23,8 @@ fn breaker(clock: &ManualClock, policy: Policy) -> &'static Breaker {
         .clock(clock.clock())
         .declare_with("waited for", policy.threshold(1).cooldown(COOLDOWN))
         .build()
-        .unwrap();
-    registry.breaker("waited for").unwrap()
+        .expect("the numbers are good");
+    registry.breaker("waited for").expect("it is declared")
 }
 
 /// Counts how often it is woken.
