@@ -9,8 +9,11 @@
 #![allow(clippy::unwrap_used)]
 
 pub(crate) mod drivers;
+pub(crate) mod law;
 pub(crate) mod notation;
+pub(crate) mod pending;
 pub(crate) mod runner;
+pub(crate) mod seen;
 
 mod classification;
 mod composition;
@@ -18,8 +21,7 @@ mod concurrency;
 mod consecutive;
 mod half_open;
 mod last_failure;
-mod law;
 mod openings;
-mod random;
+// mod random;
 mod told;
 mod validation;
