@@ -74,6 +74,7 @@ async fn play_through(name: &str, policy: Policy, steps: &[(String, Step)], driv
         law: Law::new(Numbers::from(policy)),
         held: BTreeMap::new(),
         ran: 0,
+        has_looked: false,
     };
     let who = driver.map_or_else(|| "the naive law".to_owned(), |it| format!("{it:?}"));
     for (at, (word, step)) in steps.iter().enumerate() {
@@ -112,6 +113,7 @@ struct Play {
     law: Law,
     held: BTreeMap<String, (usize, Option<Held>)>,
     ran: u64,
+    has_looked: bool,
 }
 
 impl Subject {
@@ -131,13 +133,17 @@ impl Subject {
         }
     }
 
-    fn look(&self) {
+    fn look(&self, is_first: bool) {
         let _ = self.breaker.state();
         let _ = self.breaker.snapshot();
         let _ = self.breaker.policy();
         let _ = self.registry.services();
         let _ = format!("{:?}", self.registry);
-        metrics::with_local_recorder(&metrics::NoopRecorder, || self.registry.publish_metrics());
+        // All services of this binary, so it takes its time.
+        if is_first {
+            let publish = || self.registry.publish_metrics();
+            metrics::with_local_recorder(&metrics::NoopRecorder, publish);
+        }
     }
 }
 
@@ -189,8 +195,9 @@ impl Play {
             Step::Pass(time) => self.pass(*time).await,
             Step::Look => {
                 if let Some(subject) = &self.subject {
-                    subject.look();
+                    subject.look(!self.has_looked);
                 }
+                self.has_looked = true;
             }
             Step::Force(state, lasts) => self.force(*state, *lasts),
             Step::Clear(is_there) => {
@@ -352,7 +359,12 @@ impl Play {
         same("by the law", &self.law.view(), &self.view())
     }
 
-    fn hear(&self) -> Result<(), String> {
+    fn hear(&mut self) -> Result<(), String> {
+        // Whoever has not noticed that an override is over does so now.
+        self.law.clear();
+        if let Some(subject) = &self.subject {
+            subject.breaker.clear_override();
+        }
         match &self.subject {
             Some(Subject {
                 registry,
