@@ -15,7 +15,8 @@ const RUNTIME: &[&[&str]] = &[
     &["breaker"],
     &["cells", "gate"],
     &["hot", "recent", "ring", "word"],
-    &["error", "event", "host", "outcome", "rules"],
+    &["config", "error", "event", "host", "outcome", "rules"],
+    &["settings"],
     &["declaration", "rejected"],
     &["reason"],
     &["clock", "name", "policy", "state", "sync", "verdict"],
@@ -28,6 +29,7 @@ const MACROS: &[&[&str]] = &[
     &["expand"],
     &["model"],
     &["args", "item"],
+    &["share"],
     &["value"],
     &["errors", "respan"],
 ];

@@ -4,6 +4,7 @@ use std::fmt;
 use std::pin::Pin;
 
 use crate::breaker::Breaker;
+use crate::breaker::Keyed;
 use crate::error::Error;
 use crate::outcome::FromRejected;
 use crate::outcome::Outcome;
@@ -24,6 +25,12 @@ pub use inventory;
 #[inline]
 pub fn enter(breaker: &Breaker) -> Guard<'_> {
     breaker.enter()
+}
+
+/// The breaker of one key under a service.
+#[inline]
+pub fn keyed(service: &'static Breaker, key: &str) -> Keyed {
+    service.key(key)
 }
 
 /// Whether the call is in.
