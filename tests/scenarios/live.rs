@@ -9,9 +9,7 @@ use super::runner::scenarios;
 const FIVE: Policy = Policy::new();
 const ONE: Policy = Policy::new().threshold(1);
 const COUNT: Policy = Policy::new().window(Window::Calls(10)).threshold(4);
-const TIME: Policy = Policy::new()
-    .window(Window::Time(seconds(10)))
-    .threshold(4);
+const TIME: Policy = Policy::new().window(Window::Time(seconds(10))).threshold(4);
 const RATE: Policy = Policy::new()
     .window(Window::Calls(20))
     .failure_rate(0.1)
