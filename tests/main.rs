@@ -2,7 +2,9 @@
 
 mod architecture;
 mod clock;
+mod config;
 mod faults;
+mod keys;
 mod macros;
 mod metrics;
 mod observers;

@@ -66,13 +66,18 @@ struct Difference {
 const NONE: &str = "(none)";
 
 impl Conflict {
-    /// The conflict between two declarations of one service, if there is one.
+    /// The conflict between two declarations of one service, if there is one: what is written
+    /// `above` both of them settles its keys.
     pub(crate) fn between(
         service: &str,
+        above: Policy,
         first: &Declaration,
         second: &Declaration,
     ) -> Option<Self> {
-        let value = |policy: &Policy, key| policy.value(key).unwrap_or_else(|| NONE.to_owned());
+        let value = |policy: &Policy, key| {
+            let effective = above.over(*policy).value(key);
+            effective.unwrap_or_else(|| NONE.to_owned())
+        };
         let keys = Key::ALL.iter().copied();
         let differences: Vec<_> = keys
             .map(|key| Difference {

@@ -6,6 +6,10 @@ use std::time::SystemTime;
 
 use crate::declaration::Conflict;
 use crate::reason::Reason;
+use crate::settings::ConfigError;
+use crate::settings::ReloadError;
+use crate::settings::Reloaded;
+use crate::settings::Setting;
 use crate::state::State;
 
 /// Something that happened, as a listener of
@@ -17,6 +21,16 @@ pub enum Event {
     Transition(Transition),
     /// A circuit in shadow would have opened.
     WouldOpen(WouldOpen),
+    /// The numbers of a service and where they come from: told when its breaker is made,
+    /// and each time that they change.
+    Configured {
+        /// The service.
+        service: &'static str,
+        /// Every key that stands.
+        settings: Arc<[Setting]>,
+    },
+    /// The configuration was read again and is in force.
+    Reloaded(Reloaded),
     /// Something is wrong with the set-up; calls are guarded all the same.
     Warning(Warning),
 }
@@ -111,6 +125,15 @@ pub enum Warning {
         /// How many.
         cancelled: u32,
     },
+    /// The configuration was to be read again and is wrong. Everything stays as it was.
+    #[error("the configuration stays as it was:\n{0}")]
+    Configuration(ReloadError),
+    /// Something that is written in a file or in the environment is not in force.
+    #[error(transparent)]
+    Unused(ConfigError),
+    /// The files of the configuration are not watched.
+    #[error("the configuration is not watched: {0}")]
+    NotWatched(String),
     /// No background thread could be started, so metrics are published only by
     /// `publish_metrics()` and listeners hear nothing before that.
     #[error("the background thread could not be started: {0}")]

@@ -27,6 +27,7 @@ pub(crate) fn publish(breakers: &[&Breaker]) {
         publish_calls(breaker);
         publish_state(breaker);
         publish_transitions(breaker);
+        publish_rules(breaker);
     }
 }
 
@@ -52,6 +53,30 @@ pub(crate) fn describe() {
         "breakerbox_in_flight",
         "Calls that were admitted and have not ended."
     );
+    describe_counter!(
+        "breakerbox_state_seconds_total",
+        "How long the circuit was in each state, in whole seconds."
+    );
+    describe_gauge!(
+        "breakerbox_failure_rate",
+        "The share of failures in the window; NaN where it is no rule or the calls are too few."
+    );
+    describe_gauge!(
+        "breakerbox_threshold",
+        "Where the circuit opens, by rule; NaN for a rule that does not stand."
+    );
+    describe_gauge!(
+        "breakerbox_keyed_open",
+        "The keys of the service whose circuits do not admit all calls."
+    );
+    describe_gauge!(
+        "breakerbox_override_active",
+        "1 while somebody has forced the circuit, else 0."
+    );
+    describe_counter!(
+        "breakerbox_would_reject_total",
+        "Calls that a circuit in shadow let through and would have rejected."
+    );
 }
 
 fn publish_calls(breaker: &Breaker) {
@@ -74,6 +99,36 @@ fn publish_state(breaker: &Breaker) {
     }
     gauge!("breakerbox_open_until_timestamp_seconds", "service" => service)
         .set(end.map_or(0.0, timestamp));
+}
+
+/// What is not measured is not a number.
+fn publish_rules(breaker: &Breaker) {
+    let service = breaker.name();
+    let snapshot = breaker.snapshot();
+    let policy = snapshot.policy;
+    gauge!("breakerbox_failure_rate", "service" => service)
+        .set(snapshot.failure_rate.unwrap_or(f64::NAN));
+    for (kind, limit) in [
+        ("threshold", policy.get_threshold().map(f64::from)),
+        ("failure_rate", policy.get_failure_rate()),
+        ("slow_call_rate", policy.get_slow_call_rate()),
+    ] {
+        gauge!("breakerbox_threshold", "service" => service, "kind" => kind)
+            .set(limit.unwrap_or(f64::NAN));
+    }
+    gauge!("breakerbox_keyed_open", "service" => service).set(as_f64(snapshot.open_keys));
+    let is_forced = snapshot.forced.is_some();
+    gauge!("breakerbox_override_active", "service" => service).set(f64::from(is_forced));
+    counter!("breakerbox_would_reject_total", "service" => service).absolute(snapshot.would_reject);
+    let seconds = breaker.service().state_seconds(snapshot.state);
+    for (state, seconds) in State::ALL.iter().zip(seconds) {
+        counter!(
+            "breakerbox_state_seconds_total",
+            "service" => service,
+            "state" => state.label(),
+        )
+        .absolute(seconds);
+    }
 }
 
 fn publish_transitions(breaker: &Breaker) {

@@ -7,6 +7,7 @@ use std::ptr;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::SeqCst;
 use std::thread;
+use std::time::Duration;
 
 use breakerbox::Breaker;
 use breakerbox::Event;
@@ -412,8 +413,9 @@ fn a_second_site_that_contradicts_the_one_it_took_them_from_is_reported() {
     assert!(conflict.first().line() < conflict.second().line());
 }
 
+/// What code leaves to attributes they still contradict each other about.
 #[test]
-fn numbers_of_code_win_in_whatever_order_a_name_is_declared() {
+fn keys_of_code_win_in_whatever_order_a_name_is_declared() {
     let numbers = Policy::new().threshold(7);
     for builder in [
         Registry::builder()
@@ -426,9 +428,13 @@ fn numbers_of_code_win_in_whatever_order_a_name_is_declared() {
         let warnings = warnings(builder, |registry| {
             assert!(now(first_site("both", false)).is_ok());
             assert!(now(second_site("both", false)).is_ok());
-            assert_eq!(registry.breaker("both").unwrap().policy(), numbers);
+            let merged = numbers.cooldown(Duration::from_secs(20));
+            assert_eq!(registry.breaker("both").unwrap().policy(), merged);
         });
-        assert_eq!(warnings, []);
+        let [Warning::Conflict(conflict)] = &*warnings else {
+            panic!("{warnings:?}");
+        };
+        assert_eq!(Vec::from_iter(conflict.keys()), [Key::Cooldown]);
     }
 }
 

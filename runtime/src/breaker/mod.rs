@@ -1,6 +1,7 @@
 //! The live breaker of one service: gate, counts and permits under one name.
 
 mod call;
+mod configured;
 mod failure;
 mod guard;
 mod inside;
@@ -10,6 +11,8 @@ mod permit;
 mod service;
 mod settle;
 mod snapshot;
+mod subscribe;
+mod waiting;
 mod watch;
 
 use std::fmt;
@@ -17,6 +20,8 @@ use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering::Relaxed;
+
+use once_cell::race::OnceBox;
 
 use crate::cells::Mine;
 use crate::cells::Tally;
@@ -39,6 +44,7 @@ use crate::rules::Circuit;
 use crate::rules::Sums;
 use crate::rules::Ticket;
 use crate::rules::Time;
+use crate::settings::Layers;
 use crate::state::State;
 use crate::word::Phase;
 use crate::word::Word;
@@ -56,13 +62,16 @@ pub use snapshot::Calls;
 pub use snapshot::Forced;
 pub use snapshot::InWindow;
 pub use snapshot::Snapshot;
+pub use subscribe::Subscription;
 pub use watch::WaitAndWatch;
 pub use watch::Watch;
 
+pub(crate) use configured::Held;
 pub(crate) use service::Service;
 
 use guard::Ending;
 use guard::Stamp;
+use waiting::Waiting;
 
 /// The circuit breaker of one service.
 ///
@@ -92,6 +101,7 @@ pub struct Breaker {
     ring: Option<Box<Alone>>,
     /// Who forced it last, and why.
     by: Mutex<Option<By>>,
+    waiting: OnceBox<Waiting>,
 }
 
 /// A ring that all threads write, one at a time.
@@ -102,14 +112,16 @@ struct Alone {
 
 impl Breaker {
     /// The breaker of a service that has no keys.
-    pub(crate) fn new(name: &'static str, policy: Policy, host: Arc<Host>) -> Self {
-        let service: &'static Service = Box::leak(Box::new(Service::new(name, policy, host)));
+    pub(crate) fn new(name: &'static str, layers: Layers, host: Arc<Host>) -> Self {
+        let service: &'static Service = Box::leak(Box::new(Service::new(name, layers, host)));
+        let policy = service.numbers().policy;
         Self {
             gate: Gate::new(&policy, service.host.clock.now()),
             service,
             key: None,
             ring: None,
             by: Mutex::new(None),
+            waiting: OnceBox::new(),
         }
     }
 
@@ -124,6 +136,7 @@ impl Breaker {
             key: Some(Arc::from(key)),
             ring: Some(Box::new(alone())),
             by: Mutex::new(None),
+            waiting: OnceBox::new(),
         }
     }
 
@@ -385,10 +398,17 @@ impl Breaker {
             };
             self.service.tell(*change, self.key.as_ref(), by);
         }
+        self.wake_waiting(changes);
         changes.opened()
     }
 
-    pub(crate) fn set_policy(&self, policy: Policy) {
+    fn wake_waiting(&self, changes: &Changes) {
+        if let (Some(_), Some(waiting)) = (changes.iter().next(), self.waiting.get()) {
+            waiting.wake_all();
+        }
+    }
+
+    fn set_policy(&self, policy: Policy) {
         let now = self.service.host.clock.now();
         let keys = self.service.all_keys();
         let all = || keys.iter().map(|key| &**key).chain([self]);

@@ -203,6 +203,8 @@ impl Breaker {
             };
             self.service.tell(*change, self.key.as_ref(), by);
         }
+        drop(known);
+        self.wake_waiting(&changes);
         (changes, now)
     }
 }

@@ -4,6 +4,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::Mutex;
+use std::sync::MutexGuard;
 use std::sync::PoisonError;
 use std::sync::RwLock;
 use std::sync::atomic::AtomicU64;
@@ -12,11 +13,14 @@ use std::time::SystemTime;
 
 use once_cell::race::OnceBox;
 
+use crate::breaker::configured::Configured;
 use crate::breaker::failure::LastFailure;
 use crate::breaker::keys::Keys;
+use crate::breaker::subscribe::Channel;
 use crate::cells::Cells;
 use crate::cells::Sum;
 use crate::cells::Tally;
+use crate::clock::Tick;
 use crate::event::By;
 use crate::event::Event;
 use crate::event::Transition;
@@ -31,6 +35,7 @@ use crate::reason::MOVES;
 use crate::reason::Reason;
 use crate::rules::Change;
 use crate::rules::Scope;
+use crate::settings::Layers;
 use crate::state::State;
 
 /// What waits for the background thread at most; older notes go first. A gap in the
@@ -50,22 +55,48 @@ pub(crate) struct Service {
     pub(super) last_failure: LastFailure,
     pub(super) would_reject: AtomicU64,
     pub(super) keys: OnceBox<Keys>,
+    pub(super) configured: Configured,
     numbers: RwLock<Numbers>,
     /// By the index of [`MOVES`].
     transitions: [AtomicU64; MOVES.len()],
     notes: Mutex<VecDeque<Note>>,
+    subscribers: Mutex<Vec<Arc<Channel>>>,
+    seconds: Mutex<Seconds>,
     cancellations: Mutex<Cancellations>,
 }
 
 /// Something to tell.
 #[derive(Clone, Debug)]
-enum Note {
+pub(super) enum Note {
     Change {
         change: Change,
         key: Option<Arc<str>>,
         by: Option<By>,
     },
     Cancellations,
+}
+
+/// How long the circuit was in each state.
+#[derive(Debug)]
+struct Seconds {
+    counted: Tick,
+    nanos: [u64; State::ALL.len()],
+}
+
+impl Seconds {
+    const fn since(began: Tick) -> Self {
+        Self {
+            counted: began,
+            nanos: [0; State::ALL.len()],
+        }
+    }
+
+    /// It was in `state` until `now`.
+    fn pass(&mut self, state: State, now: Tick) {
+        let passed = now.0.saturating_sub(self.counted.0);
+        self.nanos[state as usize] = self.nanos[state as usize].saturating_add(passed);
+        self.counted = self.counted.max(now);
+    }
 }
 
 /// How many calls were cancelled in a row.
@@ -77,8 +108,10 @@ struct Cancellations {
 }
 
 impl Service {
-    pub(super) fn new(name: &'static str, policy: Policy, host: Arc<Host>) -> Self {
+    pub(super) fn new(name: &'static str, layers: Layers, host: Arc<Host>) -> Self {
+        let policy = layers.policy(name);
         let seed = host.seed_of(name);
+        let began = host.clock.now();
         Self {
             name,
             label: Box::leak(Box::new(name)),
@@ -88,10 +121,13 @@ impl Service {
             last_failure: LastFailure::default(),
             would_reject: AtomicU64::new(0),
             keys: OnceBox::new(),
+            configured: Configured::new(layers),
             numbers: RwLock::new(Numbers::new(policy, seed)),
             transitions: [const { AtomicU64::new(0) }; MOVES.len()],
             // Taken now, so that a note that a drop leaves never allocates.
             notes: Mutex::new(VecDeque::with_capacity(NOTES)),
+            subscribers: Mutex::default(),
+            seconds: Mutex::new(Seconds::since(began)),
             cancellations: Mutex::default(),
         }
     }
@@ -121,6 +157,10 @@ impl Service {
                 if let Some(index) = reason::index_of(from, to, reason) {
                     self.transitions[index].fetch_add(1, Relaxed);
                 }
+                // The state of a service is that of its own circuit, not of one of its keys.
+                if key.is_none() {
+                    self.seconds().pass(from, change.at);
+                }
             }
             Scope::Beneath if change.to == State::Open => {}
             Scope::Beneath => return,
@@ -133,6 +173,9 @@ impl Service {
     }
 
     fn note(&self, note: Note) {
+        for channel in self.subscribers().iter() {
+            channel.tell(note.clone());
+        }
         let mut notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
         if notes.len() == NOTES {
             notes.pop_front();
@@ -165,6 +208,19 @@ impl Service {
         }
     }
 
+    fn seconds(&self) -> MutexGuard<'_, Seconds> {
+        self.seconds.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The seconds that the circuit was in each state up to now, in which it is in `state`.
+    #[cfg(feature = "metrics")]
+    pub(crate) fn state_seconds(&self, state: State) -> [u64; State::ALL.len()] {
+        let now = self.host.clock.now();
+        let mut seconds = self.seconds();
+        seconds.pass(state, now);
+        seconds.nanos.map(|nanos| nanos / 1_000_000_000)
+    }
+
     pub(crate) fn counts(&self) -> Sum {
         self.cells.sum()
     }
@@ -183,10 +239,20 @@ impl Service {
         if taken.is_empty() {
             return Vec::new();
         }
-        let now = self.host.clock.now();
-        let wall = SystemTime::now();
-        let events = taken.into_iter().map(|note| match note {
+        taken.into_iter().map(|note| self.event_of(note)).collect()
+    }
+
+    pub(super) fn subscribers(&self) -> MutexGuard<'_, Vec<Arc<Channel>>> {
+        self.subscribers
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn event_of(&self, note: Note) -> Event {
+        match note {
             Note::Change { change, key, by } => {
+                let now = self.host.clock.now();
+                let wall = SystemTime::now();
                 let at = wall.checked_sub(now.since(change.at)).unwrap_or(wall);
                 self.event(change, key, by, at)
             }
@@ -194,8 +260,7 @@ impl Service {
                 service: self.name,
                 cancelled: CANCELLATIONS,
             }),
-        });
-        events.collect()
+        }
     }
 
     fn event(

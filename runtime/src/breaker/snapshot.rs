@@ -17,6 +17,7 @@ use crate::reason::Reason;
 use crate::rules::Circuit;
 use crate::rules::Mode;
 use crate::rules::Sums;
+use crate::settings::Setting;
 use crate::state::State;
 
 /// A breaker at one moment. Taking it changes nothing.
@@ -68,6 +69,8 @@ pub struct Snapshot {
     pub in_flight: u64,
     /// The numbers in force.
     pub policy: Policy,
+    /// The same key by key, each with the place it comes from.
+    pub configuration: Arc<[Setting]>,
 }
 
 /// What a window holds.
@@ -209,6 +212,7 @@ impl Breaker {
             // come out short for a moment, but never below nothing.
             in_flight: counts.get(Tally::Admitted).saturating_sub(counts.ended()),
             policy,
+            configuration: self.service.configured.settings(self.service.name),
         }
     }
 

@@ -1,6 +1,9 @@
 //! The clock of a registry where tests may choose it.
 
+use std::time::Duration;
+
 use crate::clock::ManualClock;
+use crate::clock::Sleep;
 use crate::clock::Tick;
 use crate::clock::followed::Followed;
 use crate::clock::system::System;
@@ -60,6 +63,15 @@ impl Clock {
         }
     }
 
+    /// As of [`System::sleep`].
+    pub(crate) fn sleep(&self, duration: Duration) -> Sleep {
+        match &self.0 {
+            Kind::System(system) => system.sleep(duration),
+            Kind::Followed(tokio) => tokio.sleep(duration),
+            Kind::Manual(time) => time.sleep(duration),
+        }
+    }
+
     /// As of [`System::beside`].
     #[inline]
     pub(crate) fn beside(&self, border: Tick) -> Tick {
@@ -78,8 +90,6 @@ impl Default for Clock {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
     #[test]

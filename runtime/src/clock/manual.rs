@@ -1,12 +1,20 @@
 //! Time that passes when a test says so.
 
+use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::MutexGuard;
+use std::sync::PoisonError;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::AcqRel;
 use std::sync::atomic::Ordering::Acquire;
+use std::task::Context;
+use std::task::Poll;
+use std::task::Waker;
 use std::time::Duration;
 
 use crate::clock::Clock;
+use crate::clock::Sleep;
 use crate::clock::Tick;
 use crate::clock::nanos;
 
@@ -46,6 +54,30 @@ use crate::clock::nanos;
 #[derive(Clone, Debug, Default)]
 pub struct ManualClock {
     nanos: Arc<AtomicU64>,
+    sleepers: Arc<Mutex<Vec<(Tick, Waker)>>>,
+}
+
+/// Sleeps until a test has let enough time pass.
+struct Sleeper {
+    clock: ManualClock,
+    until: Tick,
+}
+
+impl Future for Sleeper {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        let mut sleepers = self.clock.sleepers();
+        if self.clock.now() >= self.until {
+            return Poll::Ready(());
+        }
+        let waker = context.waker();
+        let is_known = |known: &(Tick, Waker)| known.0 == self.until && known.1.will_wake(waker);
+        if !sleepers.iter().any(is_known) {
+            sleepers.push((self.until, waker.clone()));
+        }
+        Poll::Pending
+    }
 }
 
 impl ManualClock {
@@ -60,6 +92,11 @@ impl ManualClock {
         let step = |now: u64| Some(now.saturating_add(nanos(duration)));
         // The step is never refused.
         let _ = self.nanos.fetch_update(AcqRel, Acquire, step);
+        let now = self.now();
+        let due: Vec<_> = self.sleepers().extract_if(.., |it| it.0 <= now).collect();
+        for (_, waker) in due {
+            waker.wake();
+        }
     }
 
     /// The clock that shows this time, for
@@ -67,6 +104,17 @@ impl ManualClock {
     #[must_use]
     pub fn clock(&self) -> Clock {
         Clock::manual(self.clone())
+    }
+
+    pub(super) fn sleep(&self, duration: Duration) -> Sleep {
+        Box::pin(Sleeper {
+            clock: self.clone(),
+            until: self.now() + duration,
+        })
+    }
+
+    fn sleepers(&self) -> MutexGuard<'_, Vec<(Tick, Waker)>> {
+        self.sleepers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn now(&self) -> Tick {

@@ -3,6 +3,7 @@
 //! A clock is read in two ways. [`now`](Clock::now) is exact. [`coarse`](Clock::coarse)
 //! is of the same scale, a few milliseconds behind, and costs a fifth of it.
 
+mod sleep;
 mod system;
 mod tick;
 
@@ -33,5 +34,6 @@ pub use manual::ManualClock;
 #[cfg(not(feature = "test-util"))]
 pub(crate) use system::System as Clock;
 
+pub(crate) use sleep::Sleep;
 pub(crate) use tick::Tick;
 pub(crate) use tick::nanos;

@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
+use crate::clock::Sleep;
 use crate::clock::Tick;
 use crate::clock::kernel;
 use crate::clock::kernel::Kernel;
+use crate::clock::sleep;
 
 /// The clock of the system, from the instant at which it was made.
 #[derive(Clone, Debug)]
@@ -42,6 +44,11 @@ impl System {
     #[inline]
     pub(crate) const fn lag(&self) -> Duration {
         kernel::LAG
+    }
+
+    /// Ready when so much time has passed.
+    pub(crate) fn sleep(&self, duration: Duration) -> Sleep {
+        sleep::of_system(duration)
     }
 
     /// A time that is on the right side of `border`: coarse where that is enough to tell.

@@ -46,6 +46,13 @@ macro_rules! keys {
                     $(Key::$variant => self.$name = other.$name,)+
                 }
             }
+
+            /// Whether both write the same of one key, or both nothing.
+            pub(crate) fn same(&self, key: Key, other: &Self) -> bool {
+                match key {
+                    $(Key::$variant => self.$name == other.$name,)+
+                }
+            }
         }
     };
 }

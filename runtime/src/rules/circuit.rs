@@ -47,6 +47,8 @@ pub(crate) struct Circuit {
     pub(crate) trips: u32,
     /// What opened it last.
     pub(crate) opened_by: Option<Reason>,
+    /// The generation in which it opened last: which opening it is.
+    pub(crate) opening: u64,
     /// Calls a second before it opened.
     pub(crate) arrivals: f64,
     /// What somebody has laid over it.
@@ -114,6 +116,7 @@ impl Circuit {
             mode: Mode::Closed(Closed::since(now)),
             trips: 0,
             opened_by: None,
+            opening: 0,
             arrivals: 0.0,
             overlay: Overlay::at_rest(policy, now),
         }
@@ -189,6 +192,7 @@ impl Circuit {
         }
         self.trips = self.trips.saturating_add(1);
         self.opened_by = Some(reason);
+        self.opening = self.generation + 1;
         let trip = Trip {
             verdict,
             reason,

@@ -1,0 +1,89 @@
+//! What is called in every row, and the loop around it.
+
+use std::hint::black_box;
+use std::hint::spin_loop;
+use std::pin::pin;
+use std::task::Context;
+use std::task::Poll;
+use std::task::Waker;
+
+/// What one contender does in one row.
+///
+/// It is called through a vtable, once a round: so the loops of two contenders are never
+/// merged, and within a loop everything may be inlined that a user's build would inline.
+pub(crate) trait Work: Send + Sync {
+    /// Makes so many calls, one after another. Tells whether the last was let through and
+    /// succeeded: a circuit that opened by itself is no measure of anything.
+    fn run(&self, calls: u64) -> bool;
+
+    /// How many calls may be made before [`prepare`](Self::prepare) is needed.
+    fn most(&self) -> u64 {
+        u64::MAX
+    }
+
+    /// Undoes what the calls of the last round left behind. It is not timed.
+    fn prepare(&mut self) {}
+}
+
+impl<F: Fn(u64) -> bool + Send + Sync> Work for F {
+    fn run(&self, calls: u64) -> bool {
+        self(calls)
+    }
+}
+
+/// Work that makes `call` in a loop and polls its future in place.
+pub(crate) fn polled<F, T, E>(call: impl Fn(u64) -> F + Send + Sync + 'static) -> Box<dyn Work>
+where
+    F: Future<Output = Result<T, E>>,
+{
+    plain(move |x| now(call(x)))
+}
+
+/// Work that makes `call` in a loop, where there is nothing to poll.
+pub(crate) fn plain<T, E>(
+    call: impl Fn(u64) -> Result<T, E> + Send + Sync + 'static,
+) -> Box<dyn Work> {
+    Box::new(move |calls: u64| {
+        let mut is_ok = false;
+        for x in 0..calls {
+            is_ok = black_box(call(black_box(x))).is_ok();
+        }
+        is_ok
+    })
+}
+
+/// Polls a future in place until it is ready. Only the wait for an asynchronous lock that
+/// another thread holds takes more than one poll.
+pub(crate) fn now<T>(future: impl Future<Output = T>) -> T {
+    let mut future = pin!(future);
+    let mut context = Context::from_waker(Waker::noop());
+    loop {
+        if let Poll::Ready(out) = future.as_mut().poll(&mut context) {
+            return out;
+        }
+        spin_loop();
+    }
+}
+
+/// The error of the body.
+#[derive(Debug, thiserror::Error)]
+#[error("the service failed")]
+pub(crate) struct Failed;
+
+/// The body that everybody guards.
+pub(crate) async fn succeeds(x: u64) -> Result<u64, Failed> {
+    Ok(black_box(x) + 1)
+}
+
+/// A body that fails once in a hundred calls.
+pub(crate) async fn fails_1pct(x: u64) -> Result<u64, Failed> {
+    if x % 100 == 99 {
+        return Err(Failed);
+    }
+    Ok(black_box(x) + 1)
+}
+
+/// A body that always fails, to open a circuit with.
+pub(crate) async fn fails(_: u64) -> Result<u64, Failed> {
+    Err(Failed)
+}
