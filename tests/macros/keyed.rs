@@ -153,6 +153,7 @@ impl Ledger for Client {
 }
 
 #[circuit_breaker(service = "keyed-tail", key = tenant, threshold = 1)]
+#[allow(clippy::manual_async_fn)]
 fn opaque(tenant: String, works: bool) -> impl Future<Output = Result<(), E>> {
     async move { if works { Ok(()) } else { Err(E::Down) } }
 }
