@@ -27,7 +27,7 @@ async fn h(n: &str) -> ::core::result::Result<&str, Own> {
     ::core::result::Result::Ok(n)
 }
 
-#[circuit_breaker(service = { "b" }, key = n, window = 30)]
+#[circuit_breaker(service = { "c" }, key = n, window = 30)]
 fn i(n: &str) -> ::core::result::Result<&str, Own> {
     ::core::result::Result::Ok(n)
 }
