@@ -21,7 +21,10 @@ fn service(clock: &ManualClock, policy: Policy) -> &'static Breaker {
 }
 
 fn fail(service: &'static Breaker, key: &str) {
-    let permit = service.key(key).try_acquire().map(|permit| permit.failure());
+    let permit = service
+        .key(key)
+        .try_acquire()
+        .map(|permit| permit.failure());
     permit.expect("it is admitted");
 }
 

@@ -98,7 +98,10 @@ fn names_are_plain_counters_end_in_total_and_every_family_is_explained() {
             // What does not stand, or is not measured yet, is not a number.
             let may_be_none = ["breakerbox_failure_rate", "breakerbox_threshold"];
             let is_none = value.is_nan() && may_be_none.contains(&name);
-            assert!(is_none || value.is_finite() && *value >= 0.0, "{name}: {value}");
+            assert!(
+                is_none || value.is_finite() && *value >= 0.0,
+                "{name}: {value}"
+            );
         }
     }
     assert!(scrape.families().count() >= 11);
