@@ -54,6 +54,7 @@ pub(crate) fn plain<T, E>(
 
 /// Polls a future in place until it is ready. Only the wait for an asynchronous lock that
 /// another thread holds takes more than one poll.
+#[inline(always)]
 pub(crate) fn now<T>(future: impl Future<Output = T>) -> T {
     let mut future = pin!(future);
     let mut context = Context::from_waker(Waker::noop());
