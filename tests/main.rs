@@ -1,7 +1,10 @@
 //! Table of contents of the tests.
 
 mod architecture;
+mod clock;
+mod config;
 mod faults;
+mod keys;
 mod macros;
 mod metrics;
 mod observers;

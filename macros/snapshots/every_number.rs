@@ -6,10 +6,10 @@ pub async fn charge(&self, order: &Order) -> Result<Receipt, PaymentError> {
             "POST /charges",
             ::resilience::Policy::new()
                 .threshold(LIMIT)
+                .cooldown(::core::time::Duration::new(0u64, 250000000u32))
                 .probes(3u32)
                 .probe_concurrency(2u32)
                 .close_after(2u32)
-                .cooldown(::core::time::Duration::new(0u64, 250000000u32))
                 .probe_timeout(TIMEOUT)
                 .max_open_for(::core::time::Duration::new(7200u64, 0u32))
                 .on_cancel(

@@ -30,6 +30,12 @@ pub(crate) struct Given<T> {
 /// A key that stands alone.
 pub(crate) struct Flag;
 
+/// A key that stands alone, or says whether it is meant.
+pub(crate) enum Switch {
+    Literal(bool),
+    Code(Expr),
+}
+
 /// A question about an error.
 pub(crate) enum Predicate {
     Path(ExprPath),
@@ -96,12 +102,26 @@ keys! {
     "service" service: Expr, "service = \"name\"";
     "handle" handle: Expr, "handle = self.breaker";
     "threshold" threshold: Expr, "threshold = 5";
+    "window" window: Expr, "window = \"60s\"";
+    "failure_rate" failure_rate: Expr, "failure_rate = 0.5";
+    "min_calls" min_calls: Expr, "min_calls = 20";
+    "min_failures" min_failures: Expr, "min_failures = 3";
+    "slow_call" slow_call: Expr, "slow_call = \"2s\"";
+    "slow_call_rate" slow_call_rate: Expr, "slow_call_rate = 0.5";
     "cooldown" cooldown: Expr, "cooldown = \"60s\"";
+    "backoff" backoff: Expr, "backoff = 2";
+    "max_cooldown" max_cooldown: Expr, "max_cooldown = \"10m\"";
+    "jitter" jitter: Expr, "jitter = 0.1";
     "probes" probes: Expr, "probes = 1";
     "probe_concurrency" probe_concurrency: Expr, "probe_concurrency = 1";
     "close_after" close_after: Expr, "close_after = 1";
+    "probe_failure_rate" probe_failure_rate: Expr, "probe_failure_rate = 0.5";
     "probe_timeout" probe_timeout: Expr, "probe_timeout = \"30s\"";
     "max_open_for" max_open_for: Expr, "max_open_for = \"1h\"";
+    "ramp" ramp: Expr, "ramp = \"30s\"";
+    "shadow" shadow: Switch, "shadow";
+    "key" by_key: Expr, "key = tenant";
+    "max_keys" max_keys: Expr, "max_keys = 1000";
     "fails_on" fails_on: Predicate, "fails_on = is_failure";
     "ignores" ignores: Predicate, "ignores = is_not_their_fault";
     "classify" classify: Callable, "classify = verdict_of";
@@ -116,7 +136,7 @@ keys! {
 }
 
 /// Names that other crates give to our keys.
-const OTHER_NAMES: [(&str, &str); 21] = [
+const OTHER_NAMES: [(&str, &str); 33] = [
     ("name", "service"),
     ("breaker", "handle"),
     ("failures", "threshold"),
@@ -138,6 +158,18 @@ const OTHER_NAMES: [(&str, &str); 21] = [
     ("ignore", "ignores"),
     ("on_rejected", "map_rejected"),
     ("label", "operation"),
+    ("sliding_window", "window"),
+    ("window_size", "window"),
+    ("failure_rate_threshold", "failure_rate"),
+    ("failure_ratio", "failure_rate"),
+    ("error_rate", "failure_rate"),
+    ("minimum_number_of_calls", "min_calls"),
+    ("minimum_throughput", "min_calls"),
+    ("slow_call_duration", "slow_call"),
+    ("slow_call_rate_threshold", "slow_call_rate"),
+    ("backoff_factor", "backoff"),
+    ("max_open_duration", "max_cooldown"),
+    ("dry_run", "shadow"),
 ];
 
 impl Args {

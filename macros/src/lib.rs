@@ -6,6 +6,7 @@ mod expand;
 mod item;
 mod model;
 mod respan;
+mod share;
 #[cfg(test)]
 mod snapshots;
 mod value;
@@ -61,19 +62,39 @@ use model::Guard;
 /// # Numbers
 ///
 /// Durations are written `"250ms"`, `"60s"`, `"1m30s"` with the units `d`, `h`, `m`, `s`,
-/// `ms`, `us`, `ns`. Any other constant expression is a `u32` or a
-/// [`Duration`](core::time::Duration), and is checked while compiling.
+/// `ms`, `us`, `ns`; shares `0.5` or `"50%"`. Any other constant expression is a `u32`, an
+/// `f64`, a [`Duration`](core::time::Duration) or, for `window`, a `breakerbox::Window`, and
+/// is checked while compiling.
 ///
 /// | key | default | |
 /// |---|---|---|
-/// | `threshold` | `5` | opens at this many failures in a row |
+/// | `threshold` | `5` if no rate is written | opens at this many failures: in a row, or inside the `window`, whatever succeeds between them |
+/// | `window` | none | what `threshold` and the rates look back on: a time `"60s"`, or so many calls, `100` |
+/// | `failure_rate` | none | opens when this share of the calls in the window failed: `0.5` or `"50%"` |
+/// | `min_calls` | `20`, or a smaller count window | no rate is judged before the window holds so many calls |
+/// | `min_failures` | `1` | `failure_rate` needs so many failures, too |
+/// | `slow_call` | none | a call that takes longer is slow; with a window it makes the rule of `slow_call_rate` |
+/// | `slow_call_rate` | `1.0` | opens when this share of the calls in the window was slow; in a time window calls that hang count while they do |
 /// | `cooldown` | `"60s"` | stays open this long |
+/// | `backoff` | `1` | each opening without a close in between is so many times longer |
+/// | `max_cooldown` | `"10m"` or `cooldown` | the longest that `backoff` leads to |
+/// | `jitter` | `0` | lengthens each cooldown by a random part of up to this share |
 /// | `probes` | `1` | calls that are let through, in total, to see whether it may close |
 /// | `probe_concurrency` | `probes` | so many of them at a time |
 /// | `close_after` | `probes` | so many successes close it; alone it raises `probes` |
 /// | `probe_timeout` | `"30s"` | a probe of this age frees its place |
+/// | `probe_failure_rate` | none | judges a round by the share of its probes that failed; without it the first failure opens again |
+/// | `ramp` | none | after closing, admits a tenth of the former calls at first and all after so long |
+/// | `shadow` | off | rejects nobody and tells what it would have done |
 /// | `max_open_for` | `"1h"` | the longest opening that a verdict can ask for |
-/// | `on_cancel` | `ignore` | what a dropped call counts as: `ignore`, `failure` or `after("2s")` |
+/// | `on_cancel` | failure after `slow_call`, else `ignore` | what a dropped call counts as: `ignore`, `failure` or `after("2s")` |
+///
+/// # One breaker a key
+///
+/// | key | default | |
+/// |---|---|---|
+/// | `key` | none | what tells the breakers under one service apart: an expression over the arguments that is `AsRef<str>`, worked out for each call |
+/// | `max_keys` | `1000` | so many keys have a breaker of their own; those beyond share one |
 ///
 /// # What a failure is
 ///

@@ -25,6 +25,7 @@ use crate::item::Shape;
 pub(crate) use policy::CancelRule;
 pub(crate) use policy::Setting;
 pub(crate) use policy::SettingValue;
+pub(crate) use policy::Window;
 pub(crate) use site::Declaration;
 pub(crate) use site::Site;
 
@@ -84,6 +85,7 @@ impl Guard {
         let site = site::judge(
             args.handle,
             args.service,
+            args.by_key,
             args.operation,
             policy,
             function,

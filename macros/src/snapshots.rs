@@ -61,6 +61,36 @@ fn the_expansions_are_the_reviewed_ones() {
         function.clone(),
     );
     check(
+        "every_rate",
+        quote!(
+            service = "s3",
+            window = "60s",
+            threshold = 30,
+            failure_rate = "50%",
+            min_calls = 20,
+            min_failures = 3,
+            slow_call = "2s",
+            slow_call_rate = 0.8,
+            backoff = 2,
+            max_cooldown = LONGEST,
+            jitter = 0.1,
+            probe_failure_rate = RATE,
+            ramp = "30s",
+            shadow
+        ),
+        function.clone(),
+    );
+    check(
+        "keyed",
+        quote!(
+            service = "ledger",
+            key = order.tenant,
+            max_keys = 50,
+            window = 100
+        ),
+        function.clone(),
+    );
+    check(
         "verdicts",
         quote!(
             service = format!("stripe-{}", self.region),

@@ -4,7 +4,7 @@
 //! alone writes there, so that a count is a load and a store without a locked
 //! instruction. Whoever wants to know adds the slots up. When a thread ends, its
 //! slot goes to the next one; when all are taken, the threads beyond share the
-//! last slot and add atomically.
+//! last slot and add atomically, and one at a time where that is not enough.
 //!
 //! # Memory ordering
 //!
@@ -15,9 +15,18 @@ use std::cell::Cell;
 use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::sync::atomic::AtomicU64;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Acquire;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::Ordering::Release;
 
 use once_cell::race::OnceBox;
+
+use crate::clock::Tick;
+use crate::ring::Era;
+use crate::ring::Ring;
+use crate::ring::Total;
+use crate::rules::Time;
 
 const SLOTS: usize = 64;
 const SHARED: usize = SLOTS - 1;
@@ -46,10 +55,20 @@ pub(crate) struct Cells {
 }
 
 /// Aligned, so that two threads never write to one pair of cache lines.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 #[repr(align(128))]
 struct Block {
     counts: [AtomicU64; TALLIES],
+    ring: Ring,
+    /// Held by whoever writes the ring of the shared slot.
+    alone: Mutex<()>,
+}
+
+/// Where this thread counts.
+#[derive(Clone, Copy)]
+pub(crate) struct Mine<'c> {
+    block: &'c Block,
+    is_shared: bool,
 }
 
 impl Cells {
@@ -60,7 +79,7 @@ impl Cells {
     }
 
     #[inline]
-    pub(crate) fn add(&self, tally: Tally) {
+    pub(crate) fn mine(&self) -> Mine<'_> {
         let mut slot = SLOT.get();
         if slot == UNCLAIMED {
             slot = claim();
@@ -69,17 +88,20 @@ impl Cells {
             Some(block) => block,
             None => self.allocate(slot),
         };
-        let count = &block.counts[tally as usize];
-        if slot == SHARED {
-            count.fetch_add(1, Relaxed);
-        } else {
-            count.store(count.load(Relaxed) + 1, Relaxed);
+        Mine {
+            block,
+            is_shared: slot == SHARED,
         }
+    }
+
+    #[inline]
+    pub(crate) fn add(&self, tally: Tally) {
+        self.mine().add(tally);
     }
 
     #[cold]
     fn allocate(&self, slot: usize) -> &Block {
-        self.slots[slot].get_or_init(Box::default)
+        self.slots[slot].get_or_init(|| Box::new(Block::new()))
     }
 
     /// The sum over all threads, by tally.
@@ -92,6 +114,59 @@ impl Cells {
         }
         sum
     }
+
+    /// What the window of `era` holds at `now`, over all threads.
+    pub(crate) fn total(&self, era: Era, time: Time, now: Tick) -> Total {
+        let mut total = Total::default();
+        let claimed = CLAIMED.load(Acquire);
+        let slots = self.slots[..claimed].iter().chain([&self.slots[SHARED]]);
+        for block in slots.filter_map(OnceBox::get) {
+            block.ring.add_to(&mut total, era, time, now);
+        }
+        total
+    }
+}
+
+impl Block {
+    fn new() -> Self {
+        Self {
+            counts: Default::default(),
+            ring: Ring::new(),
+            alone: Mutex::new(()),
+        }
+    }
+}
+
+impl Mine<'_> {
+    #[inline]
+    pub(crate) fn add(&self, tally: Tally) {
+        let count = &self.block.counts[tally as usize];
+        if self.is_shared {
+            count.fetch_add(1, Relaxed);
+        } else {
+            count.store(count.load(Relaxed) + 1, Relaxed);
+        }
+    }
+
+    /// Writes the ring of this thread.
+    #[inline(always)]
+    pub(crate) fn write(&self, write: impl Fn(&Ring)) {
+        if self.is_shared {
+            self.write_alone(write);
+        } else {
+            write(&self.block.ring);
+        }
+    }
+
+    #[cold]
+    fn write_alone(&self, write: impl Fn(&Ring)) {
+        let _alone = self
+            .block
+            .alone
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        write(&self.block.ring);
+    }
 }
 
 /// Counts added up at one moment.
@@ -102,12 +177,21 @@ impl Sum {
     pub(crate) const fn get(&self, tally: Tally) -> u64 {
         self.0[tally as usize]
     }
+
+    /// The calls that were made and have ended.
+    pub(crate) fn ended(&self) -> u64 {
+        let all: u64 = self.0.iter().sum();
+        all - self.get(Tally::Admitted) - self.get(Tally::Rejected)
+    }
 }
 
 thread_local! {
     static SLOT: Cell<usize> = const { Cell::new(UNCLAIMED) };
     static OWNER: Owner = Owner::claim();
 }
+
+/// So many slots have ever been claimed, from the first one on; the shared one is not counted.
+static CLAIMED: AtomicUsize = AtomicUsize::new(0);
 
 static FREE: Mutex<Free> = Mutex::new(Free {
     returned: Vec::new(),
@@ -128,6 +212,7 @@ impl Owner {
         let slot = free.returned.pop().unwrap_or_else(|| {
             let fresh = free.fresh.min(SHARED);
             free.fresh = fresh + 1;
+            CLAIMED.store(free.fresh.min(SHARED), Release);
             fresh
         });
         Self(slot)

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::policy::Key;
 use crate::policy::Policy;
 
 /// What one place in the source says about a service.
@@ -56,24 +57,35 @@ pub struct Conflict {
 /// A key that two places give different values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Difference {
-    key: &'static str,
+    key: Key,
     first: String,
     second: String,
 }
 
+/// What a rule shows that does not stand.
+const NONE: &str = "(none)";
+
 impl Conflict {
-    /// The conflict between two declarations of one service, if there is one.
+    /// The conflict between two declarations of one service, if there is one: what is written
+    /// `above` both of them settles its keys.
     pub(crate) fn between(
         service: &str,
+        above: Policy,
         first: &Declaration,
         second: &Declaration,
     ) -> Option<Self> {
-        let differences: Vec<_> = first
-            .policy
-            .effective()
-            .zip(second.policy.effective())
-            .filter(|(one, other)| one != other)
-            .map(|((key, first), (_, second))| Difference { key, first, second })
+        let value = |policy: &Policy, key| {
+            let effective = above.over(*policy).value(key);
+            effective.unwrap_or_else(|| NONE.to_owned())
+        };
+        let keys = Key::ALL.iter().copied();
+        let differences: Vec<_> = keys
+            .map(|key| Difference {
+                key,
+                first: value(&first.policy, key),
+                second: value(&second.policy, key),
+            })
+            .filter(|difference| difference.first != difference.second)
             .collect();
         (!differences.is_empty()).then(|| Self {
             service: service.to_owned(),
@@ -102,7 +114,7 @@ impl Conflict {
     }
 
     /// The keys that differ.
-    pub fn keys(&self) -> impl Iterator<Item = &'static str> {
+    pub fn keys(&self) -> impl Iterator<Item = Key> {
         self.differences.iter().map(|difference| difference.key)
     }
 }

@@ -1,10 +1,15 @@
 //! What listeners are told.
 
+use std::sync::Arc;
 use std::time::Duration;
 use std::time::SystemTime;
 
 use crate::declaration::Conflict;
 use crate::reason::Reason;
+use crate::settings::ConfigError;
+use crate::settings::ReloadError;
+use crate::settings::Reloaded;
+use crate::settings::Setting;
 use crate::state::State;
 
 /// Something that happened, as a listener of
@@ -14,6 +19,18 @@ use crate::state::State;
 pub enum Event {
     /// A circuit moved from one state to another.
     Transition(Transition),
+    /// A circuit in shadow would have opened.
+    WouldOpen(WouldOpen),
+    /// The numbers of a service and where they come from: told when its breaker is made,
+    /// and each time that they change.
+    Configured {
+        /// The service.
+        service: &'static str,
+        /// Every key that stands.
+        settings: Arc<[Setting]>,
+    },
+    /// The configuration was read again and is in force.
+    Reloaded(Reloaded),
     /// Something is wrong with the set-up; calls are guarded all the same.
     Warning(Warning),
 }
@@ -24,6 +41,8 @@ pub enum Event {
 pub struct Transition {
     /// The service of the circuit.
     pub service: &'static str,
+    /// The key, where the service has a breaker for each.
+    pub key: Option<Arc<str>>,
     /// The state it left.
     pub from: State,
     /// The state it entered.
@@ -32,11 +51,38 @@ pub struct Transition {
     pub reason: Reason,
     /// When it moved.
     pub at: SystemTime,
-    /// How long it is now open, where it opened.
+    /// How long it is now open, where it opened, or forced, where somebody wants that.
     pub open_for: Option<Duration>,
+    /// Who forced it, or had forced it, and why.
+    pub by: Option<By>,
     /// The generation that began: it rises by one with each transition of a
     /// circuit, so a gap tells that events were lost.
     pub generation: u64,
+}
+
+/// A circuit in shadow would have opened, and calls would have been rejected.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct WouldOpen {
+    /// The service of the circuit.
+    pub service: &'static str,
+    /// The key, where the service has a breaker for each.
+    pub key: Option<Arc<str>>,
+    /// The rule that was met, and its numbers.
+    pub reason: Reason,
+    /// When.
+    pub at: SystemTime,
+    /// How long it would have been open.
+    pub open_for: Duration,
+}
+
+/// Who forced a circuit, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct By {
+    /// Who.
+    pub actor: Arc<str>,
+    /// Why.
+    pub reason: Arc<str>,
 }
 
 /// Something is wrong with the set-up; calls are guarded all the same.
@@ -66,6 +112,28 @@ pub enum Warning {
         /// The name that is used instead.
         used: &'static str,
     },
+    /// Many calls in a row were dropped before they ended. A timeout outside of the breaker
+    /// hides from it that the service hangs.
+    #[error(
+        "{cancelled} calls to `{service}` in a row were dropped before they ended: if a timeout \
+         outside of the breaker drops them, the breaker does not see that the service hangs; set \
+         `slow_call` or `on_cancel`, or put the timeout inside"
+    )]
+    Cancellations {
+        /// The service.
+        service: &'static str,
+        /// How many.
+        cancelled: u32,
+    },
+    /// The configuration was to be read again and is wrong. Everything stays as it was.
+    #[error("the configuration stays as it was:\n{0}")]
+    Configuration(ReloadError),
+    /// Something that is written in a file or in the environment is not in force.
+    #[error(transparent)]
+    Unused(ConfigError),
+    /// The files of the configuration are not watched.
+    #[error("the configuration is not watched: {0}")]
+    NotWatched(String),
     /// No background thread could be started, so metrics are published only by
     /// `publish_metrics()` and listeners hear nothing before that.
     #[error("the background thread could not be started: {0}")]

@@ -5,88 +5,113 @@
 //!
 //! The word is read with `Acquire` and written with `AcqRel`, always by
 //! compare-and-swap. In a closed circuit anybody may change the count. Every
-//! transition, and everything in the other states, happens under the lock, so that
+//! transition, and everything in the other phases, happens under the lock, so that
 //! there the swap cannot fail.
 //!
 //! `until` and `reason` are written under the lock with `Release` before the word
-//! that makes the circuit open. A reader loads the word, then these, then the word
-//! again: if it read numbers of a later opening, the `Acquire` load of them makes
-//! it see that the word has moved on, too.
+//! that they belong to, and after one that sends whoever reads it to the lock. A reader
+//! loads the word, then these, then the word again: if it read numbers of a later opening,
+//! the `Acquire` load of them makes it see that the word has moved on, too.
 
 #[cfg(all(test, breakerbox_loom))]
 mod loom_tests;
 
-use std::collections::VecDeque;
 use std::sync::atomic::Ordering::AcqRel;
 use std::sync::atomic::Ordering::Acquire;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::Ordering::Release;
 
 use crate::clock::Tick;
-use crate::clock::nanos;
-use crate::policy::OnCancel;
+use crate::hot::Numbers;
 use crate::policy::Policy;
+use crate::policy::Window;
+use crate::reason::Packed;
 use crate::reason::Reason;
+use crate::recent::Recent;
+use crate::ring::Era;
+use crate::ring::Total;
 use crate::rules;
 use crate::rules::Admission;
-use crate::rules::Change;
+use crate::rules::Changes;
 use crate::rules::Circuit;
+use crate::rules::Closed;
+use crate::rules::Command;
 use crate::rules::Count;
+use crate::rules::Law;
 use crate::rules::Mode;
-use crate::rules::Opening;
+use crate::rules::Observed;
+use crate::rules::Outcome;
 use crate::rules::Settled;
+use crate::rules::Sums;
+use crate::rules::Ticket;
 use crate::state::State;
 use crate::sync;
-use crate::sync::AtomicU32;
 use crate::sync::AtomicU64;
 use crate::sync::Mutex;
-use crate::verdict::Verdict;
+use crate::word::Phase;
 use crate::word::Word;
 
-/// The changes that wait for the background thread at most; older ones go first. A gap
-/// in the generations tells.
-const NOTES: usize = 64;
+/// Later than every instant.
+const NEVER: u64 = u64::MAX;
 
 #[derive(Debug)]
 pub(crate) struct Gate {
     word: AtomicU64,
-    /// Of the opening that the word tells of.
+    /// The first instant at which a success has to be judged, too: before, it could
+    /// change nothing.
+    judge_at: AtomicU64,
+    /// The first instant at which a call that comes looks for those that hang.
+    look_at: AtomicU64,
+    /// The generation in which the window was emptied last.
+    emptied: AtomicU64,
+    /// The end of what the word tells of: an opening, or an override.
     until: AtomicU64,
-    reason: AtomicU64,
-    /// Copies of what the paths without a lock need of the policy.
-    threshold: AtomicU32,
-    /// A call dropped at this age or older is a failure, in nanoseconds.
-    cancel_fails_at: AtomicU64,
-    core: Mutex<Core>,
-}
-
-#[derive(Debug)]
-struct Core {
-    policy: Policy,
+    reason: [AtomicU64; 2],
     /// In a closed circuit the word is right and the count here is not.
-    circuit: Circuit,
-    notes: VecDeque<Change>,
+    circuit: Mutex<Circuit>,
+    recent: Mutex<Recent>,
 }
 
-/// Dropped calls never count as failures.
-const NEVER: u64 = u64::MAX;
+/// What a call is told, with the word that its guard keeps.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Answer {
+    Admitted(Word),
+    /// Let through by an override alone.
+    Spared(Word),
+    Open(Tick),
+    ForcedOpen,
+    ProbesBusy,
+    Ramp,
+}
+
+/// What can be seen of a circuit without the lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct View {
+    pub(crate) word: Word,
+    pub(crate) until: Tick,
+    pub(crate) reason: Packed,
+}
+
+/// Asks for what the rings of all threads hold.
+pub(crate) trait Totals: Fn(Era) -> Total {}
+
+impl<F: Fn(Era) -> Total> Totals for F {}
 
 impl Gate {
-    pub(crate) fn new(policy: Policy) -> Self {
-        let circuit = Circuit::new();
-        Self {
+    pub(crate) fn new(policy: &Policy, now: Tick) -> Self {
+        let circuit = Circuit::new(policy, now);
+        let gate = Self {
             word: AtomicU64::new(word_of(&circuit).0),
+            judge_at: AtomicU64::new(0),
+            look_at: AtomicU64::new(0),
+            emptied: AtomicU64::new(0),
             until: AtomicU64::new(0),
-            reason: AtomicU64::new(0),
-            threshold: AtomicU32::new(policy.get_threshold()),
-            cancel_fails_at: AtomicU64::new(cancel_fails_at(&policy)),
-            core: Mutex::new(Core {
-                policy,
-                circuit,
-                // Taken now, so that a note that a drop leaves never allocates.
-                notes: VecDeque::with_capacity(NOTES),
-            }),
-        }
+            reason: [AtomicU64::new(0), AtomicU64::new(0)],
+            circuit: Mutex::new(circuit),
+            recent: Mutex::new(recent_of(policy)),
+        };
+        gate.publish(gate.load(), &sync::lock(&gate.circuit));
+        gate
     }
 
     #[inline]
@@ -94,8 +119,8 @@ impl Gate {
         Word(self.word.load(Acquire))
     }
 
-    /// Whether a success of a call that was admitted with `seen` changes nothing:
-    /// the usual end of a call.
+    /// Whether a success of a call that was admitted with `seen` changes nothing in the
+    /// word: the usual end of a call.
     #[inline]
     pub(crate) fn is_calm_since(&self, seen: Word) -> bool {
         // Relaxed: the answer guards no other data, and whatever this thread knows
@@ -103,87 +128,107 @@ impl Gate {
         seen.is_calm() && self.word.load(Relaxed) == seen.0
     }
 
-    /// Whether calls have to remember when they began.
+    /// Whether a call that comes at `now` has to look for calls that hang.
     #[inline]
-    pub(crate) fn times_calls(&self) -> bool {
-        !matches!(self.cancel_fails_at.load(Relaxed), 0 | NEVER)
+    pub(crate) fn is_time_to_look(&self, now: Tick) -> bool {
+        now.0 >= self.look_at.load(Relaxed)
     }
 
-    /// What a call counts as that was dropped after `age`.
-    pub(crate) fn cancelled(&self, age: u64) -> Verdict {
-        match self.cancel_fails_at.load(Relaxed) {
-            NEVER => Verdict::Ignore,
-            fails_at if age >= fails_at => Verdict::Failure,
-            _ => Verdict::Ignore,
+    /// Whether a success that ends at `now` has to be judged.
+    #[inline]
+    pub(crate) fn is_time_to_judge(&self, now: Tick) -> bool {
+        now.0 >= self.judge_at.load(Relaxed)
+    }
+
+    /// What a ring is about while the word is in this generation.
+    pub(crate) fn era(&self, generation: u64) -> Era {
+        Era {
+            generation,
+            emptied: self.emptied_as_of(generation),
         }
     }
 
-    /// The word and the opening that belongs to it: the one that lasts, or the last
-    /// one. Takes no lock.
-    pub(crate) fn view(&self) -> (Word, Opening) {
-        let mut seen = self.load();
+    /// It is written before the word: whoever still sees the generation before may see
+    /// that of the future, in which its outcome has no part.
+    fn emptied_as_of(&self, generation: u64) -> u64 {
+        self.emptied.load(Acquire).min(generation)
+    }
+
+    /// Counts an outcome among the last so many.
+    #[inline]
+    pub(crate) fn record(&self, generation: u64, is_failure: bool, is_slow: bool) {
+        let emptied = self.emptied_as_of(generation);
+        sync::lock(&self.recent).record(emptied, is_failure, is_slow);
+    }
+
+    /// The word, and what belongs to it. Takes no lock.
+    pub(crate) fn view(&self) -> View {
+        let mut word = self.load();
         loop {
-            let opening = Opening {
+            let view = View {
+                word,
                 until: Tick(self.until.load(Acquire)),
-                reason: Reason::unpack(self.reason.load(Acquire)),
+                reason: Packed {
+                    numbers: self.reason[0].load(Acquire),
+                    limit: self.reason[1].load(Acquire),
+                },
             };
             let again = self.load();
-            if again == seen {
-                return (seen, opening);
+            if again == word {
+                return view;
             }
-            seen = again;
+            word = again;
         }
-    }
-
-    /// The opening that lasts at `now`, if one does.
-    pub(crate) fn opening(&self, now: Tick) -> Option<Opening> {
-        let (seen, opening) = self.view();
-        (seen.state() == State::Open && now < opening.until).then_some(opening)
     }
 
     /// A call comes at `now`, and the word alone did not admit it.
-    pub(crate) fn admit(&self, now: Tick) -> (Result<Word, Admission>, Option<Change>) {
-        let (admission, change) = self.transact(|policy, circuit| {
-            let (admission, change) = rules::admit(policy, circuit, now);
-            let answer = match admission {
-                Admission::Admitted(ticket) => Ok(match circuit.mode {
-                    Mode::HalfOpen(_) => {
-                        Word::new(ticket.generation, ticket.place, State::HalfOpen)
-                    }
-                    Mode::Closed { .. } | Mode::Open(_) => word_of(circuit),
-                }),
-                refused => Err(refused),
-            };
-            (answer, change)
-        });
-        (admission, change)
+    pub(crate) fn admit(
+        &self,
+        numbers: &Numbers,
+        totals: impl Totals,
+        now: Tick,
+    ) -> (Answer, Changes) {
+        self.transact(numbers, |law, circuit| {
+            let mut observed = self.observe(numbers, circuit, &totals, now);
+            if !self.is_time_to_look(now) {
+                observed.sums.hung = 0;
+            }
+            let (admission, changes) = rules::admit(law, circuit, &observed, now);
+            let look_at = end_of_bucket(numbers, now);
+            self.look_at.store(look_at, Relaxed);
+            (answer_of(circuit, admission), changes)
+        })
     }
 
-    /// A call that was admitted with `seen` has ended at `now`.
+    /// A call that was admitted with `seen` has ended at `now`; where there is a window,
+    /// it is counted there.
     pub(crate) fn settle(
         &self,
+        numbers: &Numbers,
         seen: Word,
-        verdict: Verdict,
+        outcome: Outcome,
+        totals: impl Totals,
         now: Tick,
-    ) -> (Settled, Option<Change>) {
-        if seen.is_closed()
-            && let Some(settled) = self.count(seen, verdict)
-        {
-            return (settled, None);
-        }
-        self.transact(|policy, circuit| rules::settle(policy, circuit, seen.ticket(), verdict, now))
+    ) -> (Settled, Changes) {
+        self.transact(numbers, |law, circuit| {
+            let observed = self.observe(numbers, circuit, &totals, now);
+            let (settled, changes) =
+                rules::settle(law, circuit, seen.ticket(), outcome, &observed, now);
+            let judge_at = judge_at(numbers, &observed.sums, now);
+            self.judge_at.store(judge_at, Relaxed);
+            (settled, changes)
+        })
     }
 
-    /// Counts in a closed circuit: one word and one loop. Answers nothing where
-    /// the outcome opens the circuit, which is for the lock.
-    fn count(&self, seen: Word, verdict: Verdict) -> Option<Settled> {
-        let threshold = self.threshold.load(Relaxed);
+    /// Counts failures in a row in a closed circuit: one word and one loop. Answers
+    /// nothing where the outcome opens the circuit, which is for the lock.
+    pub(crate) fn count(&self, threshold: u32, seen: Word, outcome: Outcome) -> Option<Settled> {
         let mut current = self.load();
         loop {
             if current.generation() != seen.generation() {
                 return Some(Settled::Late);
             }
-            let next = match rules::count(threshold, current.count(), verdict) {
+            let next = match rules::count(threshold, current.count(), outcome.verdict) {
                 Count::Keep => return Some(Settled::Counted),
                 Count::Failures(failures) => current.with_count(failures),
                 Count::Trip(_) => return None,
@@ -198,87 +243,215 @@ impl Gate {
         }
     }
 
+    /// Somebody wants something.
+    pub(crate) fn command(&self, numbers: &Numbers, command: Command, now: Tick) -> Changes {
+        self.transact(numbers, |law, circuit| {
+            ((), rules::command(law, circuit, command, now))
+        })
+        .1
+    }
+
+    /// Other numbers are in force. State and counts stay: a new threshold is judged at the
+    /// next outcome, a new cooldown at the next opening.
+    pub(crate) fn renumber(&self, before: &Policy, numbers: &Numbers, now: Tick) -> Changes {
+        if before.get_window() != numbers.policy.get_window() {
+            *sync::lock(&self.recent) = recent_of(&numbers.policy);
+        }
+        let (_, changes) = self.transact(numbers, |law, circuit| {
+            ((), rules::renumber(law, before, circuit, now))
+        });
+        self.judge_at.store(0, Relaxed);
+        changes
+    }
+
+    /// The circuit as it is at `now`, and what its window holds. Changes nothing.
+    pub(crate) fn peek(
+        &self,
+        numbers: &Numbers,
+        totals: impl Totals,
+        now: Tick,
+    ) -> (Circuit, Sums) {
+        let circuit = sync::lock(&self.circuit);
+        let mut present = circuit.clone();
+        Self::present(self.load(), &mut present);
+        let mut changes = Changes::default();
+        rules::expire(&law_of(numbers), &mut present, now, &mut changes);
+        let sums = self.observe(numbers, &present, &totals, now).sums;
+        (present, sums)
+    }
+
     /// Moves the circuit by `step`, under the lock. It may run more than once,
-    /// while others count in a closed circuit, and so must be pure.
+    /// while others count in a closed circuit, and so must be pure but for hints.
     fn transact<T>(
         &self,
-        step: impl Fn(&Policy, &mut Circuit) -> (T, Option<Change>),
-    ) -> (T, Option<Change>) {
-        let mut guard = sync::lock(&self.core);
-        let core = &mut *guard;
-        let mut seen = self.load();
+        numbers: &Numbers,
+        step: impl Fn(&Law<'_>, &mut Circuit) -> (T, Changes),
+    ) -> (T, Changes) {
+        let mut circuit = sync::lock(&self.circuit);
+        let law = law_of(numbers);
         loop {
-            if seen.is_closed() {
-                core.circuit = Circuit {
-                    generation: seen.generation(),
-                    mode: Mode::Closed {
-                        failures: seen.count(),
-                    },
-                };
+            let seen = self.load();
+            Self::present(seen, &mut circuit);
+            // A closed circuit has no list of probes: this copies a few words.
+            let before = seen.is_closed().then(|| circuit.clone());
+            let generation = circuit.generation;
+            let (answer, changes) = step(&law, &mut circuit);
+            if circuit.generation != generation {
+                // Whatever its window holds, the next outcome shows.
+                self.judge_at.store(0, Relaxed);
             }
-            let (answer, change) = step(&core.policy, &mut core.circuit);
-            if let Mode::Open(opening) = core.circuit.mode {
-                self.until.store(opening.until.0, Release);
-                self.reason.store(opening.reason.pack(), Release);
-            }
-            let next = word_of(&core.circuit);
-            match self.word.compare_exchange(seen.0, next.0, AcqRel, Acquire) {
-                Ok(_) => {
-                    if let Some(change) = change {
-                        core.note(change);
-                    }
-                    return (answer, change);
-                }
-                // Only a closed circuit is ever changed without the lock, so the
-                // step left nothing behind that the next round does not replace.
-                Err(actual) => seen = Word(actual),
+            let seen = self.publish(seen, &circuit);
+            let next = word_of(&circuit);
+            match (
+                self.word.compare_exchange(seen.0, next.0, AcqRel, Acquire),
+                before,
+            ) {
+                (Err(_), Some(before)) => *circuit = before,
+                // Only the count of a closed circuit is ever changed without the lock.
+                (Ok(_) | Err(_), _) => return (answer, changes),
             }
         }
     }
 
-    /// The changes since the last call, oldest first.
-    pub(crate) fn take_notes(&self) -> Vec<Change> {
-        sync::lock(&self.core).notes.drain(..).collect()
+    /// Gives a circuit the count of the word, which is the right one while it is closed.
+    fn present(seen: Word, circuit: &mut Circuit) {
+        if seen.is_closed()
+            && let Mode::Closed(closed) = &mut circuit.mode
+        {
+            closed.failures = seen.count();
+        }
     }
 
-    pub(crate) fn policy(&self) -> Policy {
-        sync::lock(&self.core).policy
+    /// Writes what goes with a word, before it. Answers the word that stands meanwhile.
+    fn publish(&self, seen: Word, circuit: &Circuit) -> Word {
+        self.emptied.store(circuit.emptied, Release);
+        let until = match (&circuit.overlay, &circuit.mode) {
+            (Some(overlay), _) => Some(overlay.until().map_or(NEVER, |until| until.0)),
+            (None, Mode::Open(opening)) => Some(opening.until.0),
+            (None, Mode::Closed(_) | Mode::HalfOpen(_)) => None,
+        };
+        let reason = circuit.opened_by.map_or(Packed::NONE, Reason::pack);
+        let written = View {
+            word: seen,
+            until: until.map_or_else(|| Tick(self.until.load(Relaxed)), Tick),
+            reason,
+        };
+        if written == self.view() {
+            return seen;
+        }
+        let mut stands = seen;
+        if !seen.is_closed() {
+            // Nobody shall read the new numbers beside the old word.
+            stands = Word::new(seen.generation(), 0, Phase::Shadow);
+            self.word.store(stands.0, Release);
+        }
+        self.until.store(written.until.0, Release);
+        self.reason[0].store(reason.numbers, Release);
+        self.reason[1].store(reason.limit, Release);
+        stands
     }
 
-    /// Puts other numbers in place. State and counts stay: a new threshold is
-    /// judged at the next outcome, a new cooldown at the next opening.
-    pub(crate) fn set_policy(&self, policy: Policy) {
-        let mut core = sync::lock(&self.core);
-        core.policy = policy;
-        self.threshold.store(policy.get_threshold(), Relaxed);
-        self.cancel_fails_at
-            .store(cancel_fails_at(&policy), Relaxed);
+    /// What the law may ask about the calls of a closed circuit.
+    fn observe(
+        &self,
+        numbers: &Numbers,
+        circuit: &Circuit,
+        totals: &impl Totals,
+        now: Tick,
+    ) -> Observed {
+        let duties = numbers.duties;
+        let Mode::Closed(closed) = &circuit.mode else {
+            return Observed::default();
+        };
+        let mut observed = Observed::default();
+        if duties.by_time() || duties.starts() {
+            let total = totals(Era {
+                generation: circuit.generation,
+                emptied: circuit.emptied,
+            });
+            if duties.by_time() {
+                observed.sums = total.sums();
+            }
+            if !duties.hangs() {
+                observed.sums.hung = 0;
+            }
+            observed.arrivals = total.arrivals(numbers.time.seconds(closed.began, now));
+        }
+        if duties.by_calls() {
+            observed.sums = sync::lock(&self.recent).sums(circuit.emptied);
+        }
+        observed
     }
 }
 
-impl Core {
-    fn note(&mut self, change: Change) {
-        if self.notes.len() == NOTES {
-            self.notes.pop_front();
-        }
-        self.notes.push_back(change);
+const fn law_of(numbers: &Numbers) -> Law<'_> {
+    Law {
+        policy: &numbers.policy,
+        seed: numbers.seed,
+    }
+}
+
+fn recent_of(policy: &Policy) -> Recent {
+    match policy.get_window() {
+        Some(Window::Calls(calls)) => Recent::new(calls),
+        Some(Window::Time(_)) | None => Recent::default(),
+    }
+}
+
+/// When the next success has to be judged, after what the window holds now: one that makes
+/// the calls enough, and the first one after calls have left the window or have come to
+/// hang.
+fn judge_at(numbers: &Numbers, sums: &Sums, now: Tick) -> u64 {
+    let Numbers { policy, duties, .. } = numbers;
+    if sums.awaits_calls(policy) {
+        0
+    } else if duties.hangs() || duties.by_time() && !sums.is_clean() {
+        end_of_bucket(numbers, now)
+    } else {
+        NEVER
+    }
+}
+
+/// The first instant of the next bucket, where time is counted.
+fn end_of_bucket(numbers: &Numbers, now: Tick) -> u64 {
+    let Numbers { time, duties, .. } = numbers;
+    if duties.by_time() {
+        time.begin(time.bucket(now) + 1).0
+    } else {
+        NEVER
     }
 }
 
 fn word_of(circuit: &Circuit) -> Word {
-    let count = match circuit.mode {
-        Mode::Closed { failures } => failures,
-        Mode::Open(_) | Mode::HalfOpen(_) => 0,
+    let (count, phase) = match (circuit.state(), &circuit.mode) {
+        (State::ForcedOpen, _) => (0, Phase::ForcedOpen),
+        (State::ForcedClosed, _) => (0, Phase::ForcedClosed),
+        (State::Shadow, _) => (0, Phase::Shadow),
+        (_, Mode::Closed(Closed { ramp: Some(_), .. })) => (0, Phase::Watched),
+        (_, Mode::Closed(closed)) => (closed.failures, Phase::Closed),
+        (_, Mode::Open(_)) => (0, Phase::Open),
+        (_, Mode::HalfOpen(_)) => (0, Phase::HalfOpen),
     };
-    Word::new(circuit.generation, count, circuit.state())
+    Word::new(circuit.generation, count, phase)
 }
 
-fn cancel_fails_at(policy: &Policy) -> u64 {
-    match policy.get_on_cancel() {
-        OnCancel::Ignore => NEVER,
-        OnCancel::Failure => 0,
-        // Strictly longer.
-        OnCancel::After(limit) => nanos(limit).saturating_add(1),
+/// What a call is told, in words that its guard understands.
+fn answer_of(circuit: &Circuit, admission: Admission) -> Answer {
+    let word = |ticket: Ticket, phase| Word::new(ticket.generation, ticket.place, phase);
+    match admission {
+        Admission::Admitted(ticket) if ticket.place == Ticket::NO_VOTE => {
+            Answer::Admitted(word(ticket, Phase::ForcedClosed))
+        }
+        Admission::Admitted(ticket) => Answer::Admitted(match (&circuit.mode, circuit.state()) {
+            (Mode::HalfOpen(_), _) => word(ticket, Phase::HalfOpen),
+            (_, State::Closed) => word_of(circuit),
+            _ => word(ticket, Phase::Watched),
+        }),
+        Admission::Spared(ticket) => Answer::Spared(word(ticket, Phase::ForcedClosed)),
+        Admission::Open(opening) => Answer::Open(opening.until),
+        Admission::ForcedOpen => Answer::ForcedOpen,
+        Admission::ProbesBusy => Answer::ProbesBusy,
+        Admission::Ramp => Answer::Ramp,
     }
 }
 
@@ -286,75 +459,89 @@ fn cancel_fails_at(policy: &Policy) -> u64 {
 mod tests {
     use std::time::Duration;
 
+    use crate::verdict::Verdict;
+
     use super::*;
 
     const POLICY: Policy = Policy::new().threshold(2).cooldown(Duration::from_secs(60));
     const END: Tick = Tick(60_000_000_000);
 
-    fn fail(gate: &Gate, seen: Word, now: Tick) -> (Settled, Option<Change>) {
-        gate.settle(seen, Verdict::Failure, now)
+    fn numbers(policy: Policy) -> Numbers {
+        Numbers::new(policy, 0)
+    }
+
+    fn gate(policy: &Policy) -> Gate {
+        Gate::new(policy, Tick(0))
+    }
+
+    /// A call ends, as a breaker has it end.
+    fn end(gate: &Gate, policy: Policy, seen: Word, verdict: Verdict, now: Tick) -> Changes {
+        let threshold = policy.get_threshold().unwrap_or(u32::MAX);
+        let outcome = Outcome {
+            verdict,
+            is_slow: false,
+        };
+        if seen.is_closed() && gate.count(threshold, seen, outcome).is_some() {
+            return Changes::default();
+        }
+        let totals = |_| Total::default();
+        gate.settle(&numbers(policy), seen, outcome, totals, now).1
     }
 
     #[test]
     fn a_success_with_nothing_to_reset_leaves_the_word_alone() {
-        let gate = Gate::new(POLICY);
+        let gate = gate(&POLICY);
         let seen = gate.load();
         assert!(gate.is_calm_since(seen));
-        fail(&gate, seen, Tick(0));
+        end(&gate, POLICY, seen, Verdict::Failure, Tick(0));
         assert!(!gate.is_calm_since(seen));
-        gate.settle(seen, Verdict::Success, Tick(0));
+        end(&gate, POLICY, seen, Verdict::Success, Tick(0));
         assert!(gate.is_calm_since(seen));
     }
 
     #[test]
-    fn the_opening_can_be_read_without_the_lock_until_it_ends() {
-        let gate = Gate::new(POLICY);
+    fn the_opening_can_be_read_without_the_lock() {
+        let gate = gate(&POLICY);
         let seen = gate.load();
-        assert_eq!(gate.opening(Tick(0)), None);
-        fail(&gate, seen, Tick(0));
-        let (_, change) = fail(&gate, seen, Tick(0));
-        assert_eq!(change.map(|change| change.to), Some(State::Open));
-        let opening = gate.opening(Tick(END.0 - 1)).unwrap();
-        assert_eq!(opening.until, END);
-        let numbers = Reason::Threshold {
+        end(&gate, POLICY, seen, Verdict::Failure, Tick(0));
+        assert!(end(&gate, POLICY, seen, Verdict::Failure, Tick(0)).opened());
+        let view = gate.view();
+        assert_eq!(view.word.phase(), Phase::Open);
+        assert_eq!(view.until, END);
+        let rule = Reason::Threshold {
             failures: 2,
             threshold: 2,
         };
-        assert_eq!(opening.reason, numbers);
-        assert_eq!(gate.opening(END), None);
+        assert_eq!(view.reason.unpack(), Some(rule));
     }
 
     #[test]
     fn a_threshold_of_one_opens_at_the_first_failure() {
-        let gate = Gate::new(POLICY.threshold(1));
-        assert!(fail(&gate, gate.load(), Tick(0)).1.is_some());
-        assert_eq!(gate.load().state(), State::Open);
-    }
-
-    #[test]
-    fn notes_come_in_order_and_the_oldest_are_forgotten_first() {
-        let gate = Gate::new(POLICY.threshold(1));
-        let mut now = Tick(0);
-        fail(&gate, gate.load(), now);
-        for _ in 0..NOTES {
-            now = gate.view().1.until;
-            let seen = gate.admit(now).0.unwrap();
-            fail(&gate, seen, now);
-        }
-        let notes = gate.take_notes();
-        assert_eq!(notes.len(), NOTES);
-        assert!(notes.is_sorted_by_key(|change| change.generation));
-        assert_eq!(notes.last().unwrap().generation, gate.load().generation());
-        assert!(gate.take_notes().is_empty());
+        let policy = POLICY.threshold(1);
+        let gate = gate(&policy);
+        assert!(end(&gate, policy, gate.load(), Verdict::Failure, Tick(0)).opened());
+        assert_eq!(gate.load().phase(), Phase::Open);
     }
 
     #[test]
     fn new_numbers_keep_the_state_and_the_count() {
-        let gate = Gate::new(POLICY);
+        let gate = gate(&POLICY);
         let seen = gate.load();
-        fail(&gate, seen, Tick(0));
-        gate.set_policy(POLICY.threshold(5));
-        assert!(fail(&gate, seen, Tick(0)).1.is_none());
+        end(&gate, POLICY, seen, Verdict::Failure, Tick(0));
+        let five = POLICY.threshold(5);
+        gate.renumber(&POLICY, &numbers(five), Tick(0));
+        assert!(!end(&gate, five, seen, Verdict::Failure, Tick(0)).opened());
         assert_eq!(gate.load().count(), 2);
+    }
+
+    #[test]
+    fn a_window_of_another_length_begins_a_generation_and_starts_empty() {
+        let gate = gate(&POLICY);
+        let seen = gate.load();
+        end(&gate, POLICY, seen, Verdict::Failure, Tick(0));
+        let windowed = numbers(POLICY.window(Window::Calls(4)));
+        gate.renumber(&POLICY, &windowed, Tick(0));
+        assert_eq!(gate.load(), Word::new(1, 0, Phase::Closed));
+        assert_eq!(gate.era(1).emptied, 1);
     }
 }

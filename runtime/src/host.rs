@@ -1,8 +1,16 @@
-//! What a breaker gets from its registry: the time, and a bell for the background.
+//! What a breaker gets from its registry: the time, the seed of its jitter, and a bell for
+//! the background.
 
+use std::hash::BuildHasher;
+use std::hash::DefaultHasher;
+use std::hash::Hash;
+use std::hash::Hasher;
+use std::hash::RandomState;
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
+use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::AcqRel;
+use std::sync::atomic::Ordering::Relaxed;
 use std::thread::Thread;
 
 use crate::clock::Clock;
@@ -11,17 +19,36 @@ use crate::clock::Clock;
 pub(crate) struct Host {
     pub(crate) clock: Clock,
     pub(crate) bell: Bell,
+    /// What all draws of the registry begin with.
+    seed: AtomicU64,
 }
 
 impl Host {
     pub(crate) fn new() -> Self {
+        Self::with_clock(Clock::default())
+    }
+
+    pub(crate) fn with_clock(clock: Clock) -> Self {
         Self {
-            clock: Clock::new(),
+            clock,
             bell: Bell {
                 rung: AtomicBool::new(false),
                 sleeper: OnceLock::new(),
             },
+            seed: AtomicU64::new(RandomState::new().hash_one(())),
         }
+    }
+
+    /// What the draws of one service begin with: no two draw alike.
+    pub(crate) fn seed_of(&self, service: &str) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        service.hash(&mut hasher);
+        self.seed.load(Relaxed) ^ hasher.finish()
+    }
+
+    /// Services that are made from now on draw their jitter from this seed.
+    pub(crate) fn set_seed(&self, seed: u64) {
+        self.seed.store(seed, Relaxed);
     }
 }
 
@@ -51,5 +78,19 @@ impl Bell {
     /// Whether it rang since the last call.
     pub(crate) fn answer(&self) -> bool {
         self.rung.swap(false, AcqRel)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_host_has_a_seed_of_its_own_until_it_is_given_one() {
+        let (one, other) = (Host::new(), Host::new());
+        assert_ne!(one.seed_of("a"), other.seed_of("a"));
+        one.set_seed(7);
+        other.set_seed(7);
+        assert_eq!(one.seed_of("a"), other.seed_of("a"));
     }
 }

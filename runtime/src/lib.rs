@@ -53,6 +53,17 @@
 //! [`Breaker::try_acquire`] gives a [`Permit`], which is settled with what the call
 //! said about the service; [`Breaker::call`] does both.
 //!
+//! # Configuration
+//!
+//! The numbers of a service come from five places, each key from the last that writes it: the
+//! attribute, a TOML file ([`config_file`](RegistryBuilder#method.config_file)), the
+//! environment ([`env_prefix`](RegistryBuilder#method.env_prefix)), code
+//! ([`declare_with`](RegistryBuilder::declare_with)), and changes while the process runs
+//! ([`Breaker::update`]). The file and the environment are read with the feature `config`, and
+//! again on [`Registry::reload`](Registry#method.reload) or, with the feature `watch`, when a
+//! file changes. [`Snapshot::configuration`] shows where each value comes from, and
+//! [`Event::Configured`] tells it once a service and when it changes.
+//!
 //! # Metrics
 //!
 //! With the feature `metrics` (default) these are published through the `metrics`
@@ -74,14 +85,18 @@
 //!
 //! [`with_registry`] and [`Registry::enter`] give a test breakers of its own. With the
 //! feature `test-util` the cooldown follows tokio's paused clock; a thread outside of
-//! tokio follows the system's.
+//! tokio follows the system's. There, too, `Registry::builder().clock(..)` gives a registry
+//! a clock of its own, such as a `ManualClock`, which needs no runtime.
 //!
 //! # Features
 //!
-//! `macros` and `metrics` are on by default; `test-util` is for dev-dependencies.
+//! `macros` and `metrics` are on by default. `config` and `watch` read files and the
+//! environment; `test-util` is for dev-dependencies.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+#[cfg(feature = "config")]
+mod config;
 #[cfg(feature = "metrics")]
 mod publish;
 
@@ -93,13 +108,17 @@ mod error;
 mod event;
 mod gate;
 mod host;
+mod hot;
 mod name;
 mod outcome;
 mod policy;
 mod reason;
+mod recent;
 mod registry;
 mod rejected;
+mod ring;
 mod rules;
+mod settings;
 mod site;
 mod state;
 mod sync;
@@ -122,24 +141,38 @@ pub use breaker::Acquire;
 pub use breaker::Breaker;
 pub use breaker::Call;
 pub use breaker::Calls;
+pub use breaker::Forced;
+pub use breaker::InWindow;
+pub use breaker::Keyed;
+pub use breaker::Override;
+pub use breaker::OverrideError;
+pub use breaker::OverrideGuard;
 pub use breaker::Permit;
 pub use breaker::Snapshot;
+pub use breaker::Subscription;
+#[cfg(feature = "test-util")]
+pub use clock::Clock;
+#[cfg(feature = "test-util")]
+pub use clock::ManualClock;
 pub use declaration::Conflict;
 pub use declaration::Location;
 pub use error::Error;
+pub use event::By;
 pub use event::Event;
 pub use event::Transition;
 pub use event::Warning;
+pub use event::WouldOpen;
 pub use name::NameError;
 pub use outcome::FromRejected;
 pub use outcome::Outcome;
+pub use policy::Key;
 pub use policy::OnCancel;
 pub use policy::Policy;
 pub use policy::PolicyError;
+pub use policy::Window;
 pub use reason::Reason;
 pub use registry::BuildError;
 pub use registry::Entered;
-pub use registry::Problem;
 pub use registry::Registry;
 pub use registry::RegistryBuilder;
 pub use registry::WithRegistry;
@@ -149,6 +182,13 @@ pub use registry::services;
 pub use registry::with_registry;
 pub use rejected::Rejected;
 pub use rejected::RejectedKind;
+pub use settings::Change;
+pub use settings::ConfigError;
+pub use settings::Problem;
+pub use settings::ReloadError;
+pub use settings::Reloaded;
+pub use settings::Setting;
+pub use settings::Source;
 pub use site::CallSite;
 pub use site::call_sites;
 pub use state::State;

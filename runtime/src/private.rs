@@ -4,6 +4,7 @@ use std::fmt;
 use std::pin::Pin;
 
 use crate::breaker::Breaker;
+use crate::breaker::Keyed;
 use crate::error::Error;
 use crate::outcome::FromRejected;
 use crate::outcome::Outcome;
@@ -26,6 +27,12 @@ pub fn enter(breaker: &Breaker) -> Guard<'_> {
     breaker.enter()
 }
 
+/// The breaker of one key under a service.
+#[inline]
+pub fn keyed(service: &'static Breaker, key: &str) -> Keyed {
+    service.key(key)
+}
+
 /// Whether the call is in.
 #[inline]
 pub const fn is_in(guard: &Guard<'_>) -> bool {
@@ -34,7 +41,7 @@ pub const fn is_in(guard: &Guard<'_>) -> bool {
 
 /// The other way in, at once. Afterwards the guard is in, or the rejection is told; or
 /// neither, where a probe has to be waited for, which [`wait_and_watch`] does.
-#[cold]
+#[inline]
 pub fn refuse(guard: &mut Guard<'_>) -> Option<Rejected> {
     guard.enter_cold()
 }
@@ -144,7 +151,7 @@ where
 }
 
 /// What a function returns whose call was not made.
-#[cold]
+#[inline]
 pub fn rejected<Out>(rejected: Rejected) -> Out
 where
     Out: Outcome,

@@ -15,7 +15,7 @@ use metrics::describe_gauge;
 use metrics::gauge;
 
 use crate::breaker::Breaker;
-use crate::reason::Reason;
+use crate::reason::MOVES;
 use crate::state::State;
 
 /// One publisher at a time: a count that is read first is also published first.
@@ -27,6 +27,7 @@ pub(crate) fn publish(breakers: &[&Breaker]) {
         publish_calls(breaker);
         publish_state(breaker);
         publish_transitions(breaker);
+        publish_rules(breaker);
     }
 }
 
@@ -52,6 +53,30 @@ pub(crate) fn describe() {
         "breakerbox_in_flight",
         "Calls that were admitted and have not ended."
     );
+    describe_counter!(
+        "breakerbox_state_seconds_total",
+        "How long the circuit was in each state, in whole seconds."
+    );
+    describe_gauge!(
+        "breakerbox_failure_rate",
+        "The share of failures in the window; NaN where it is no rule or the calls are too few."
+    );
+    describe_gauge!(
+        "breakerbox_threshold",
+        "Where the circuit opens, by rule; NaN for a rule that does not stand."
+    );
+    describe_gauge!(
+        "breakerbox_keyed_open",
+        "The keys of the service whose circuits do not admit all calls."
+    );
+    describe_gauge!(
+        "breakerbox_override_active",
+        "1 while somebody has forced the circuit, else 0."
+    );
+    describe_counter!(
+        "breakerbox_would_reject_total",
+        "Calls that a circuit in shadow let through and would have rejected."
+    );
 }
 
 fn publish_calls(breaker: &Breaker) {
@@ -76,9 +101,39 @@ fn publish_state(breaker: &Breaker) {
         .set(end.map_or(0.0, timestamp));
 }
 
+/// What is not measured is not a number.
+fn publish_rules(breaker: &Breaker) {
+    let service = breaker.name();
+    let snapshot = breaker.snapshot();
+    let policy = snapshot.policy;
+    gauge!("breakerbox_failure_rate", "service" => service)
+        .set(snapshot.failure_rate.unwrap_or(f64::NAN));
+    for (kind, limit) in [
+        ("threshold", policy.get_threshold().map(f64::from)),
+        ("failure_rate", policy.get_failure_rate()),
+        ("slow_call_rate", policy.get_slow_call_rate()),
+    ] {
+        gauge!("breakerbox_threshold", "service" => service, "kind" => kind)
+            .set(limit.unwrap_or(f64::NAN));
+    }
+    gauge!("breakerbox_keyed_open", "service" => service).set(as_f64(snapshot.open_keys));
+    let is_forced = snapshot.forced.is_some();
+    gauge!("breakerbox_override_active", "service" => service).set(f64::from(is_forced));
+    counter!("breakerbox_would_reject_total", "service" => service).absolute(snapshot.would_reject);
+    let seconds = breaker.service().state_seconds(snapshot.state);
+    for (state, seconds) in State::ALL.iter().zip(seconds) {
+        counter!(
+            "breakerbox_state_seconds_total",
+            "service" => service,
+            "state" => state.label(),
+        )
+        .absolute(seconds);
+    }
+}
+
 fn publish_transitions(breaker: &Breaker) {
     let service = breaker.name();
-    for (index, (from, to, reason)) in Reason::MOVES.into_iter().enumerate() {
+    for (index, (from, to, reason)) in MOVES.into_iter().enumerate() {
         counter!(
             "breakerbox_transitions_total",
             "service" => service,
@@ -86,7 +141,7 @@ fn publish_transitions(breaker: &Breaker) {
             "to" => to.label(),
             "reason" => reason,
         )
-        .absolute(breaker.transitions(index));
+        .absolute(breaker.service().transitions(index));
     }
 }
 

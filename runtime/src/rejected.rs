@@ -5,6 +5,7 @@ use std::fmt;
 use std::io;
 use std::time::Duration;
 
+use crate::reason::Packed;
 use crate::reason::Reason;
 
 /// The call was not made: nothing of it left this process.
@@ -39,40 +40,92 @@ pub struct Rejected {
 pub enum RejectedKind {
     /// The circuit is open.
     Open,
+    /// Somebody has forced the circuit open.
+    ForcedOpen,
     /// The circuit is half-open and its probes are out.
     ProbesBusy,
+    /// The circuit has closed again and does not admit all calls yet.
+    Ramp,
 }
 
 /// What a [`Rejected`] holds, and also its `source`. A wrapper that shows itself as
 /// transparent hides the error it wraps, but it cannot hide that error's source:
 /// this is how [`Rejected::find`] sees through it.
+///
+/// It is as small as it can be, since a rejected call costs little more than to hand it on.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct NotSent {
-    service: &'static str,
-    kind: RejectedKind,
-    reason: Option<Reason>,
-    retry_after: Option<Duration>,
+    service: &'static &'static str,
+    reason: Packed,
+    answer: Answer,
+}
+
+/// The kind, in three bits, and the nanoseconds until a call is admitted above them.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Answer(u64);
+
+impl Answer {
+    const KIND_BITS: u32 = 3;
+
+    /// Nobody can know.
+    const UNKNOWN: u64 = u64::MAX >> Self::KIND_BITS;
+
+    const fn new(kind: RejectedKind, left: u64) -> Self {
+        // Beyond seventy years all waits are alike.
+        let left = if left < Self::UNKNOWN {
+            left
+        } else {
+            Self::UNKNOWN - 1
+        };
+        Self(left << Self::KIND_BITS | kind as u64)
+    }
+
+    const fn unknown(kind: RejectedKind) -> Self {
+        Self(Self::UNKNOWN << Self::KIND_BITS | kind as u64)
+    }
+
+    const fn kind(self) -> RejectedKind {
+        match self.0 & ((1 << Self::KIND_BITS) - 1) {
+            0 => RejectedKind::Open,
+            1 => RejectedKind::ForcedOpen,
+            2 => RejectedKind::ProbesBusy,
+            _ => RejectedKind::Ramp,
+        }
+    }
+
+    const fn left(self) -> Option<Duration> {
+        match self.0 >> Self::KIND_BITS {
+            Self::UNKNOWN => None,
+            left => Some(Duration::from_nanos(left)),
+        }
+    }
 }
 
 impl Rejected {
-    pub(crate) const fn open(service: &'static str, reason: Reason, left: Duration) -> Self {
+    /// Open for so many nanoseconds.
+    #[inline]
+    pub(crate) const fn open(service: &'static &'static str, reason: Packed, left: u64) -> Self {
+        let answer = Answer::new(RejectedKind::Open, left);
         Self {
             cause: NotSent {
                 service,
-                kind: RejectedKind::Open,
-                reason: Some(reason),
-                retry_after: Some(left),
+                reason,
+                answer,
             },
         }
     }
 
-    pub(crate) const fn probes_busy(service: &'static str, reason: Reason) -> Self {
+    /// For a time that nobody knows.
+    pub(crate) const fn of_kind(
+        service: &'static &'static str,
+        kind: RejectedKind,
+        reason: Packed,
+    ) -> Self {
         Self {
             cause: NotSent {
                 service,
-                kind: RejectedKind::ProbesBusy,
-                reason: Some(reason),
-                retry_after: None,
+                reason,
+                answer: Answer::unknown(kind),
             },
         }
     }
@@ -86,7 +139,7 @@ impl Rejected {
     /// Why the call was not made.
     #[must_use]
     pub const fn kind(&self) -> RejectedKind {
-        self.cause.kind
+        self.cause.answer.kind()
     }
 
     /// How long, from the moment of the rejection, until a call is admitted: exact for
@@ -94,13 +147,13 @@ impl Rejected {
     /// worker waits a short time with jitter then, say 100 ms.
     #[must_use]
     pub const fn retry_after(&self) -> Option<Duration> {
-        self.cause.retry_after
+        self.cause.answer.left()
     }
 
     /// The rule that opened the circuit, with the numbers it decided on.
     #[must_use]
     pub const fn reason(&self) -> Option<Reason> {
-        self.cause.reason
+        self.cause.reason.unpack()
     }
 
     /// Finds a rejection in `error` or anywhere in the chain of its sources, also
@@ -170,23 +223,25 @@ impl Rejected {
 
 impl fmt::Display for Rejected {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let NotSent {
-            service,
-            kind,
-            reason,
-            retry_after,
-        } = self.cause;
-        match kind {
-            RejectedKind::Open => write!(f, "circuit `{service}` is open")?,
+        let service = self.service();
+        match self.kind() {
+            RejectedKind::Open => {
+                write!(f, "circuit `{service}` is open")?;
+                if let Some(reason) = self.reason() {
+                    write!(f, " after {reason}")?;
+                }
+            }
+            RejectedKind::ForcedOpen => write!(f, "circuit `{service}` is forced open")?,
             RejectedKind::ProbesBusy => write!(
                 f,
                 "circuit `{service}` is half-open and its probes are still out"
             )?,
+            RejectedKind::Ramp => write!(
+                f,
+                "circuit `{service}` has closed again and does not admit all calls yet"
+            )?,
         }
-        if let (RejectedKind::Open, Some(reason)) = (kind, reason) {
-            write!(f, " after {reason}")?;
-        }
-        match retry_after {
+        match self.retry_after() {
             Some(left) => write!(f, ", retry in {left:.1?}"),
             None => Ok(()),
         }
@@ -196,10 +251,10 @@ impl fmt::Display for Rejected {
 impl fmt::Debug for Rejected {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Rejected")
-            .field("service", &self.cause.service)
-            .field("kind", &self.cause.kind)
-            .field("reason", &self.cause.reason)
-            .field("retry_after", &self.cause.retry_after)
+            .field("service", &self.service())
+            .field("kind", &self.kind())
+            .field("reason", &self.reason())
+            .field("retry_after", &self.retry_after())
             .finish()
     }
 }
@@ -236,14 +291,11 @@ impl From<Rejected> for io::Error {
 mod tests {
     use super::*;
 
-    const REJECTED: Rejected = Rejected::open(
-        "stripe",
-        Reason::Threshold {
-            failures: 5,
-            threshold: 5,
-        },
-        Duration::from_millis(59_800),
-    );
+    const REASON: Reason = Reason::Threshold {
+        failures: 5,
+        threshold: 5,
+    };
+    const REJECTED: Rejected = Rejected::open(&"stripe", REASON.pack(), 59_800_000_000);
 
     #[derive(Debug, thiserror::Error)]
     enum Wrapper {
@@ -260,7 +312,7 @@ mod tests {
             "circuit `stripe` is open after 5 failures in a row (threshold 5), retry in 59.8s"
         );
         assert_eq!(
-            Rejected::probes_busy("stripe", Reason::ProbeFailed).to_string(),
+            Rejected::of_kind(&"stripe", RejectedKind::ProbesBusy, Packed::NONE).to_string(),
             "circuit `stripe` is half-open and its probes are still out"
         );
     }
@@ -286,6 +338,24 @@ mod tests {
 
     #[test]
     fn a_rejection_is_small_enough_to_copy() {
-        assert!(size_of::<Rejected>() <= 56);
+        assert_eq!(size_of::<Rejected>(), 32);
+    }
+
+    #[test]
+    fn what_is_left_and_the_kind_share_a_word() {
+        for kind in [
+            RejectedKind::Open,
+            RejectedKind::ForcedOpen,
+            RejectedKind::ProbesBusy,
+            RejectedKind::Ramp,
+        ] {
+            assert_eq!(Answer::unknown(kind).kind(), kind);
+            assert_eq!(Answer::unknown(kind).left(), None);
+            let longest = Answer::new(kind, u64::MAX);
+            assert_eq!(longest.kind(), kind);
+            assert!(longest.left() > Some(Duration::from_secs(70 * 365 * 86_400)));
+            let left = Answer::new(kind, 7).left();
+            assert_eq!(left, Some(Duration::from_nanos(7)));
+        }
     }
 }

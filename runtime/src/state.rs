@@ -15,19 +15,36 @@ pub enum State {
     Open,
     /// A few calls, the probes, find out whether the service is back.
     HalfOpen,
+    /// All calls are rejected, since somebody wants that.
+    ForcedOpen,
+    /// All calls pass and nothing is judged, since somebody wants that.
+    ForcedClosed,
+    /// All calls pass, and what would have been done to them is told.
+    Shadow,
 }
 
 impl State {
     /// Every state, in the order in which they are published.
-    pub const ALL: &'static [Self] = &[Self::Closed, Self::Open, Self::HalfOpen];
+    pub const ALL: &'static [Self] = &[
+        Self::Closed,
+        Self::Open,
+        Self::HalfOpen,
+        Self::ForcedOpen,
+        Self::ForcedClosed,
+        Self::Shadow,
+    ];
 
-    /// The state as metrics label it: `closed`, `open` or `half_open`.
+    /// The state as metrics label it: `closed`, `open`, `half_open`, `forced_open`,
+    /// `forced_closed` or `shadow`.
     #[must_use]
     pub const fn label(self) -> &'static str {
         match self {
             Self::Closed => "closed",
             Self::Open => "open",
             Self::HalfOpen => "half_open",
+            Self::ForcedOpen => "forced_open",
+            Self::ForcedClosed => "forced_closed",
+            Self::Shadow => "shadow",
         }
     }
 }
@@ -38,6 +55,9 @@ impl fmt::Display for State {
             Self::Closed => "closed",
             Self::Open => "open",
             Self::HalfOpen => "half-open",
+            Self::ForcedOpen => "forced-open",
+            Self::ForcedClosed => "forced-closed",
+            Self::Shadow => "shadow",
         })
     }
 }

@@ -1,15 +1,15 @@
-//! The atomics and the lock of the gate: those of std, or loom's under test.
+//! The atomics and the locks of what is shared: those of std, or loom's under test.
 
 #[cfg(not(breakerbox_loom))]
 pub(crate) use std::sync::{
     Mutex, MutexGuard,
-    atomic::{AtomicU32, AtomicU64},
+    atomic::{AtomicU32, AtomicU64, fence},
 };
 
 #[cfg(breakerbox_loom)]
 pub(crate) use loom::sync::{
     Mutex, MutexGuard,
-    atomic::{AtomicU32, AtomicU64},
+    atomic::{AtomicU32, AtomicU64, fence},
 };
 
 /// Locks, also after a panic of another holder: nothing that is held here is

@@ -15,76 +15,92 @@
 use crate::policy::Policy;
 use crate::rules::GENERATIONS;
 use crate::rules::Ticket;
-use crate::state::State;
 
-const STATE_BITS: u32 = 3;
+const PHASE_BITS: u32 = 3;
 const COUNT_BITS: u32 = 19;
 const COUNT_MASK: u64 = (1 << COUNT_BITS) - 1;
-const STATE_MASK: u64 = (1 << STATE_BITS) - 1;
+const PHASE_MASK: u64 = (1 << PHASE_BITS) - 1;
 
 // Every threshold that a policy may have can be counted, and every generation told.
 const _: () = assert!(Policy::MAX_THRESHOLD as u64 == COUNT_MASK);
-const _: () = assert!(GENERATIONS == u64::MAX >> (COUNT_BITS + STATE_BITS));
+const _: () = assert!(GENERATIONS == u64::MAX >> (COUNT_BITS + PHASE_BITS));
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Word(pub(crate) u64);
+
+/// What a call has to do: how it gets in where a circuit has this phase, and how it is
+/// settled where its guard has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// The usual one: calls pass and are counted without a lock.
+    Closed,
+    /// Calls are counted as those of a closed circuit, but the lock decides on each: the
+    /// circuit ramps up, or is closed beneath a shadow.
+    Watched,
+    Open,
+    HalfOpen,
+    ForcedOpen,
+    /// All pass, and their outcomes decide nothing.
+    ForcedClosed,
+    /// The lock knows.
+    Shadow,
+}
+
+impl Phase {
+    const ALL: [Self; 7] = [
+        Self::Closed,
+        Self::Watched,
+        Self::Open,
+        Self::HalfOpen,
+        Self::ForcedOpen,
+        Self::ForcedClosed,
+        Self::Shadow,
+    ];
+}
 
 impl Word {
     /// A word that no circuit ever has.
     pub(crate) const NONE: Self = Self(u64::MAX);
 
-    pub(crate) const fn new(generation: u64, count: u32, state: State) -> Self {
-        let state = match state {
-            State::Closed => 0,
-            State::Open => 1,
-            State::HalfOpen => 2,
-        };
+    pub(crate) const fn new(generation: u64, count: u32, phase: Phase) -> Self {
         Self(
-            generation << (COUNT_BITS + STATE_BITS)
-                | (count as u64 & COUNT_MASK) << STATE_BITS
-                | state,
+            generation << (COUNT_BITS + PHASE_BITS)
+                | (count as u64 & COUNT_MASK) << PHASE_BITS
+                | phase as u64,
         )
     }
 
     pub(crate) const fn generation(self) -> u64 {
-        self.0 >> (COUNT_BITS + STATE_BITS)
+        self.0 >> (COUNT_BITS + PHASE_BITS)
     }
 
     pub(crate) const fn count(self) -> u32 {
-        (self.0 >> STATE_BITS & COUNT_MASK) as u32
+        (self.0 >> PHASE_BITS & COUNT_MASK) as u32
     }
 
-    pub(crate) const fn state(self) -> State {
-        match self.0 & STATE_MASK {
-            0 => State::Closed,
-            1 => State::Open,
-            _ => State::HalfOpen,
-        }
+    pub(crate) const fn phase(self) -> Phase {
+        // Seven is in no word but `NONE`, of which nobody asks.
+        Phase::ALL[(self.0 & PHASE_MASK) as usize % Phase::ALL.len()]
     }
 
     #[inline]
     pub(crate) const fn is_closed(self) -> bool {
-        self.0 & STATE_MASK == 0
+        self.0 & PHASE_MASK == 0
     }
 
     /// Closed, with no failure counted.
     #[inline]
     pub(crate) const fn is_calm(self) -> bool {
-        self.0 & (COUNT_MASK << STATE_BITS | STATE_MASK) == 0
+        self.0 & (COUNT_MASK << PHASE_BITS | PHASE_MASK) == 0
     }
 
     pub(crate) const fn with_count(self, count: u32) -> Self {
-        Self::new(self.generation(), count, self.state())
-    }
-
-    /// For a call that a probe makes itself: it has no place in the round.
-    pub(crate) const fn riding(self) -> Self {
-        self.with_count(Ticket::RIDING)
+        Self::new(self.generation(), count, self.phase())
     }
 
     /// Whether a call with this word is one of the round's probes.
     pub(crate) const fn is_probe(self) -> bool {
-        matches!(self.state(), State::HalfOpen) && self.count() != Ticket::RIDING
+        matches!(self.phase(), Phase::HalfOpen) && self.count() != Ticket::RIDING
     }
 
     pub(crate) const fn ticket(self) -> Ticket {
@@ -101,15 +117,16 @@ mod tests {
 
     #[test]
     fn the_fields_of_a_word_do_not_touch_each_other() {
-        for &state in State::ALL {
+        for phase in Phase::ALL {
             for generation in [0, 1, GENERATIONS] {
                 for count in [0, 1, Policy::MAX_THRESHOLD] {
-                    let word = Word::new(generation, count, state);
+                    let word = Word::new(generation, count, phase);
                     assert_eq!(word.generation(), generation);
                     assert_eq!(word.count(), count);
-                    assert_eq!(word.state(), state);
-                    assert_eq!(word.is_closed(), state == State::Closed);
-                    assert_eq!(word.is_calm(), state == State::Closed && count == 0);
+                    assert_eq!(word.phase(), phase);
+                    assert_eq!(word.is_closed(), phase == Phase::Closed);
+                    assert_eq!(word.is_calm(), phase == Phase::Closed && count == 0);
+                    assert_ne!(word, Word::NONE);
                 }
             }
         }

@@ -9,6 +9,7 @@ use breakerbox::OnCancel;
 use breakerbox::Policy;
 use breakerbox::Registry;
 use breakerbox::State;
+use breakerbox::Window;
 use breakerbox::circuit_breaker;
 use breakerbox::with_registry;
 
@@ -28,6 +29,60 @@ mod names {
 fn site(service: &str) -> &'static breakerbox::CallSite {
     let sites = breakerbox::call_sites();
     sites.iter().find(|site| site.service() == service).unwrap()
+}
+
+#[test]
+fn every_rate_reaches_the_policy() {
+    const RATE: f64 = 0.25;
+    const WINDOW: Window = Window::Calls(30);
+
+    #[circuit_breaker(
+        service = "key-rates",
+        window = "60s",
+        threshold = 30,
+        failure_rate = "50%",
+        min_calls = 10,
+        min_failures = 3,
+        slow_call = "2s",
+        slow_call_rate = 0.8,
+        cooldown = "5s",
+        backoff = 2,
+        max_cooldown = "80s",
+        jitter = "10%",
+        probes = 4,
+        probe_failure_rate = RATE,
+        ramp = "30s",
+        shadow
+    )]
+    fn f() -> Result<(), E> {
+        Ok(())
+    }
+    #[circuit_breaker(service = "key-window", window = WINDOW, shadow = false)]
+    fn g() -> Result<(), E> {
+        Ok(())
+    }
+    f().unwrap();
+    g().unwrap();
+    let seconds = Duration::from_secs;
+    let expected = Policy::new()
+        .window(Window::Time(seconds(60)))
+        .threshold(30)
+        .failure_rate(0.5)
+        .min_calls(10)
+        .min_failures(3)
+        .slow_call(seconds(2))
+        .slow_call_rate(0.8)
+        .cooldown(seconds(5))
+        .backoff(2.0)
+        .max_cooldown(seconds(80))
+        .jitter(0.1)
+        .probes(4)
+        .probe_failure_rate(0.25)
+        .ramp(seconds(30))
+        .shadow(true);
+    assert_eq!(site("key-rates").policy(), expected);
+    assert_eq!(breaker("key-rates").state(), State::Shadow);
+    assert_eq!(site("key-window").policy(), Policy::new().window(WINDOW));
 }
 
 #[test]

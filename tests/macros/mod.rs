@@ -6,6 +6,7 @@ mod drop_order;
 mod fallbacks;
 mod futures;
 mod hygiene;
+mod keyed;
 mod keys;
 mod returns;
 mod sends;

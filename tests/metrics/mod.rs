@@ -6,6 +6,7 @@ mod hammer;
 mod life;
 mod names;
 mod recorders;
+mod rules;
 mod series;
 
 use breakerbox::Registry;

@@ -49,7 +49,19 @@ pub(super) fn is_untouched(scrape: &Exposition, service: &str) {
     assert_eq!(scrape.moves(service), []);
     assert_eq!(scrape.open_until(service), Some(0.0));
     let labels = [("service", service)];
-    assert_eq!(scrape.value("breakerbox_in_flight", &labels), Some(0.0));
+    for name in [
+        "breakerbox_in_flight",
+        "breakerbox_keyed_open",
+        "breakerbox_override_active",
+        "breakerbox_would_reject_total",
+    ] {
+        assert_eq!(scrape.value(name, &labels), Some(0.0), "{name}");
+    }
+    let seconds = scrape.of("breakerbox_state_seconds_total", service);
+    assert_eq!(seconds.count(), State::ALL.len());
+    let rate = scrape.value("breakerbox_failure_rate", &labels);
+    assert!(rate.is_some_and(f64::is_nan), "{rate:?}");
+    assert_eq!(scrape.of("breakerbox_threshold", service).count(), 3);
 }
 
 /// K4, B195
@@ -83,10 +95,16 @@ fn names_are_plain_counters_end_in_total_and_every_family_is_explained() {
             assert!(labels.contains_key("service"), "{name}");
         }
         for value in family.series.values() {
-            assert!(value.is_finite() && *value >= 0.0, "{name}: {value}");
+            // What does not stand, or is not measured yet, is not a number.
+            let may_be_none = ["breakerbox_failure_rate", "breakerbox_threshold"];
+            let is_none = value.is_nan() && may_be_none.contains(&name);
+            assert!(
+                is_none || value.is_finite() && *value >= 0.0,
+                "{name}: {value}"
+            );
         }
     }
-    assert!(scrape.families().count() >= 5);
+    assert!(scrape.families().count() >= 11);
 }
 
 /// B206

@@ -5,6 +5,8 @@ pub(crate) mod eventually;
 mod ends;
 mod hearing;
 mod misbehaving;
+mod subscribing;
+mod waiting;
 
 use std::sync::mpsc;
 use std::sync::mpsc::Receiver;

@@ -1,6 +1,7 @@
 //! Tests of what there is once a process.
 
 mod alone;
+mod clock;
 mod costs;
 #[path = "../observers/eventually.rs"]
 mod eventually;

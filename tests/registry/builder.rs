@@ -35,7 +35,7 @@ fn a_declared_service_is_there_before_its_first_call_with_the_numbers_of_code() 
 }
 
 #[test]
-fn numbers_of_code_come_before_those_of_an_attribute() {
+fn keys_that_code_writes_come_before_those_of_an_attribute_and_the_others_stay() {
     let policy = Policy::new().threshold(2);
     let name = "registry: overruled";
     let by_code = Registry::builder()
@@ -45,11 +45,24 @@ fn numbers_of_code_come_before_those_of_an_attribute() {
     let named = Registry::builder().declare(name).build().unwrap();
     let plain = Registry::builder().build().unwrap();
     let attribute = Policy::new().threshold(7).cooldown(Duration::from_secs(7));
-    for (registry, expected) in [(by_code, policy), (named, attribute), (plain, attribute)] {
+    let merged = policy.cooldown(Duration::from_secs(7));
+    for (registry, expected) in [(by_code, merged), (named, attribute), (plain, attribute)] {
         let _entered = registry.enter();
         overruled().unwrap();
         assert_eq!(registry.breaker(name).unwrap().policy(), expected);
     }
+}
+
+#[test]
+fn of_two_declarations_each_key_comes_from_the_last_that_writes_it() {
+    let policy = Policy::new().threshold(2);
+    let registry = Registry::builder()
+        .declare_with("declared twice", policy.probes(3))
+        .declare_with("declared twice", Policy::new().threshold(4))
+        .build()
+        .unwrap();
+    let breaker = registry.breaker("declared twice").unwrap();
+    assert_eq!(breaker.policy(), Policy::new().threshold(4).probes(3));
 }
 
 /// B126: numbers that were given are not silently lost.
@@ -87,7 +100,7 @@ fn everything_that_is_wrong_is_listed_in_the_order_in_which_it_was_said() {
         .iter()
         .map(|problem| match problem {
             Problem::Name { name, .. } => ("name", name.clone()),
-            Problem::Policy { service, source } => (source.key(), service.clone()),
+            Problem::Policy { service, source } => (source.key().name(), service.clone()),
             other => panic!("{other:?}"),
         })
         .collect();

@@ -7,9 +7,11 @@ use std::ptr;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::SeqCst;
 use std::thread;
+use std::time::Duration;
 
 use breakerbox::Breaker;
 use breakerbox::Event;
+use breakerbox::Key;
 use breakerbox::Policy;
 use breakerbox::Registry;
 use breakerbox::RegistryBuilder;
@@ -285,7 +287,10 @@ fn sites_that_make_up_one_name_with_different_numbers_are_reported_once() {
         panic!("{warnings:?}");
     };
     assert_eq!(conflict.service(), "one");
-    assert_eq!(Vec::from_iter(conflict.keys()), ["threshold", "cooldown"]);
+    assert_eq!(
+        Vec::from_iter(conflict.keys()),
+        [Key::Threshold, Key::Cooldown]
+    );
     let (first, second) = (conflict.first(), conflict.second());
     assert_eq!((first.file(), second.file()), (file!(), file!()));
     assert!(first.line() < second.line());
@@ -399,7 +404,7 @@ fn a_second_site_that_contradicts_the_one_it_took_them_from_is_reported() {
             assert!(now(second_site("contested", false)).is_ok());
         }
         let policy = registry.breaker("contested").unwrap().policy();
-        assert_eq!(policy.get_threshold(), 2);
+        assert_eq!(policy.get_threshold(), Some(2));
     });
     let [Warning::Conflict(conflict)] = &*warnings else {
         panic!("{warnings:?}");
@@ -408,8 +413,9 @@ fn a_second_site_that_contradicts_the_one_it_took_them_from_is_reported() {
     assert!(conflict.first().line() < conflict.second().line());
 }
 
+/// What code leaves to attributes they still contradict each other about.
 #[test]
-fn numbers_of_code_win_in_whatever_order_a_name_is_declared() {
+fn keys_of_code_win_in_whatever_order_a_name_is_declared() {
     let numbers = Policy::new().threshold(7);
     for builder in [
         Registry::builder()
@@ -422,9 +428,13 @@ fn numbers_of_code_win_in_whatever_order_a_name_is_declared() {
         let warnings = warnings(builder, |registry| {
             assert!(now(first_site("both", false)).is_ok());
             assert!(now(second_site("both", false)).is_ok());
-            assert_eq!(registry.breaker("both").unwrap().policy(), numbers);
+            let merged = numbers.cooldown(Duration::from_secs(20));
+            assert_eq!(registry.breaker("both").unwrap().policy(), merged);
         });
-        assert_eq!(warnings, []);
+        let [Warning::Conflict(conflict)] = &*warnings else {
+            panic!("{warnings:?}");
+        };
+        assert_eq!(Vec::from_iter(conflict.keys()), [Key::Cooldown]);
     }
 }
 
@@ -453,7 +463,10 @@ fn threads_that_race_for_a_name_without_numbers_leave_those_of_one_site() {
             let policy = registry.breaker("raced").unwrap().policy();
             let threshold = policy.get_threshold();
             let cooldown = policy.get_cooldown().as_secs();
-            assert!(matches!((threshold, cooldown), (2, 20) | (3, 30)));
+            assert!(matches!(
+                (threshold, cooldown),
+                (Some(2), 20) | (Some(3), 30)
+            ));
         });
         assert_eq!(warnings.len(), 1, "{warnings:?}");
     }

@@ -4,6 +4,7 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::SeqCst;
 
 use breakerbox::BuildError;
+use breakerbox::Key;
 use breakerbox::Policy;
 use breakerbox::Problem;
 use breakerbox::Registry;
@@ -129,7 +130,7 @@ async fn i16_two_functions_that_disagree_about_their_service_are_both_named() {
     assert_eq!(conflict.second().file(), file!());
     assert_eq!(conflict.first().line(), FIRST_LINE);
     assert_eq!(conflict.second().line(), FIRST_LINE + 5);
-    assert!(conflict.keys().eq(["threshold", "cooldown"]));
+    assert!(conflict.keys().eq([Key::Threshold, Key::Cooldown]));
 
     // Without `strict` it is reported and the first one's numbers are in force.
     let registry = Registry::builder().build().unwrap();

@@ -12,6 +12,7 @@ use breakerbox::Breaker;
 use breakerbox::Permit;
 use breakerbox::Registry;
 use breakerbox::Rejected;
+use breakerbox::State;
 use breakerbox::Verdict;
 use breakerbox::circuit_breaker;
 use breakerbox::with_registry;
@@ -205,6 +206,17 @@ pub(crate) fn registry(policy: breakerbox::Policy) -> Registry {
         .declare_with(SERVICE, policy)
         .build()
         .expect("the numbers are good")
+}
+
+/// Somebody forces a circuit.
+pub(crate) fn force(breaker: &Breaker, state: State, lasts: Duration) {
+    let out = match state {
+        State::ForcedOpen => breaker.force_open(lasts, "a test", "a scenario"),
+        State::ForcedClosed => breaker.force_closed(lasts, "a test", "a scenario"),
+        State::Shadow => breaker.shadow(lasts, "a test", "a scenario"),
+        other => panic!("nobody can force a circuit to be {other}"),
+    };
+    out.expect("it has a time, an actor and a reason");
 }
 
 /// So many seconds.

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use breakerbox::Policy;
+use breakerbox::Window;
 
 use super::drivers::seconds;
 use super::runner::scenarios;
@@ -10,11 +11,48 @@ use super::runner::scenarios;
 const ONE: Policy = Policy::new().threshold(1);
 const PATIENT: Policy = ONE.probe_timeout(seconds(1));
 
+const BY_SHARE: Policy = ONE.probes(4).probe_failure_rate(0.5);
+const SLOW: Policy = ONE
+    .window(Window::Calls(9))
+    .slow_call(seconds(4));
+
 scenarios! {
     f1_a_round_admits_as_many_calls_as_it_has_probes: ONE.probes(4),
         "F +60s [a [b [c [d Xbusy Xbusy =half-open";
     f1_a_later_round_is_a_fresh_one: ONE.probes(4),
         "F +60s [a [b [c [d a]F =open X60s +60s [e [f [g [h Xbusy in-flight:7";
+    f2_a_round_judged_by_its_share_opens_as_soon_as_that_is_settled: BY_SHARE,
+        "F +60s F =half-open F =open X60s why:probe_failure_rate trips:2";
+    f2_a_success_between_does_not_settle_it: BY_SHARE, "F +60s F S =half-open F =open why:probe_failure_rate";
+    f4_an_ignored_probe_leaves_the_share_as_it_was: BY_SHARE,
+        "F +60s 2xS I =half-open F =half-open S =closed moves:3";
+    f4_a_round_judged_by_its_share_closes_as_soon_as_that_is_settled: BY_SHARE, "F +60s 2xS =half-open S =closed";
+    f4_a_share_of_all_needs_one_success: BY_SHARE.probe_failure_rate(1.0), "F +60s 3xF =half-open S =closed";
+    f4_a_share_of_all_is_reached_by_all: BY_SHARE.probe_failure_rate(1.0), "F +60s 3xF =half-open F =open";
+    f4_a_share_of_nearly_nothing_is_reached_by_one: BY_SHARE.probe_failure_rate(0.01), "F +60s 3xS F =open";
+    f4_votes_use_their_places_up: ONE.probes(5).probe_failure_rate(0.6),
+        "F +60s F S [a [b [c Xbusy =half-open a]I [d Xbusy b]S c]S =closed d]F late:1";
+    f10_a_share_can_need_more_than_the_successes_allow: BY_SHARE.close_after(2).probe_failure_rate(0.75),
+        "F +60s S 2xF =half-open F =open why:probe_failure_rate";
+    f10_written_successes_close_before_the_share_is_settled: ONE.probes(9).close_after(2).probe_failure_rate(0.5),
+        "F +60s 3xF S =half-open S =closed";
+    f_a_ban_opens_a_round_judged_by_its_share: BY_SHARE, "F +60s O9s X9s why:open_for";
+    f_a_request_for_rest_counts_where_it_decides: BY_SHARE, "F +60s R500s =half-open F X60s";
+    f_a_request_for_rest_that_decides_is_obeyed: BY_SHARE, "F +60s F R500s X500s";
+    f_hung_probes_reopen_a_round_judged_by_its_share: BY_SHARE.probe_timeout(seconds(1)),
+        "F +60s [a [b [c [d Xbusy +1s X60s why:probes_hung";
+    f_a_hung_probe_that_fails_has_its_vote: BY_SHARE.probe_timeout(seconds(1)),
+        "F +60s [a +1s a]F =half-open [b [c [d Xbusy +1s b]F =open why:probe_failure_rate";
+    f_a_panic_counts_in_the_share: BY_SHARE, "F +60s P =half-open P =open";
+    f_a_dropped_probe_does_not_count_in_the_share: BY_SHARE, "F +60s 9xD F =half-open F =open";
+    f_a_slow_probe_is_a_failed_one_where_slow_is_a_rule: SLOW,
+        "F +60s s5s =open X60s why:probe_slow slow_success:1 trips:2";
+    f_a_probe_that_takes_exactly_so_long_is_not_slow: SLOW, "F +60s s4s =closed success:1";
+    f_a_slow_probe_that_fails_is_a_failed_one: SLOW, "F +60s f5s =open why:probe_failed slow_failure:1";
+    f_a_slow_probe_that_is_ignored_is_nothing: SLOW, "F +60s i5s =half-open ignored:1 S =closed";
+    f_without_a_window_a_slow_probe_closes: ONE.slow_call(seconds(4)), "F +60s s5s =closed slow_success:1";
+    f_a_slow_probe_counts_in_the_share: SLOW.probes(4).probe_failure_rate(0.5),
+        "F +60s s5s =half-open F =open why:probe_failure_rate";
     f6_two_successes_close_where_two_are_asked_for: Policy::new().close_after(2),
         "5xF +60s S =half-open S =closed ran:7";
     f7_a_closed_circuit_opens_only_at_a_whole_new_count:

@@ -3,23 +3,32 @@
 //! A scenario is a policy and a line in the notation of [`notation`]; [`runner`] plays
 //! it through every way of making a guarded call that can say what is in it. A new
 //! scenario is one more line in one of the tables. The ids in the names are those of
-//! the list of what users of breakers rely on: B consecutive failures, E openings, F
-//! half-open, G classification, I composition, J concurrency, K what is told.
+//! the list of what users of breakers rely on: A count windows, B consecutive failures, C
+//! time windows, D slow calls, E openings, F half-open, G classification, H by hand, I
+//! composition, J concurrency, K what is told.
 
 #![allow(clippy::unwrap_used)]
 
 pub(crate) mod drivers;
+pub(crate) mod law;
 pub(crate) mod notation;
+pub(crate) mod pending;
 pub(crate) mod runner;
+pub(crate) mod seen;
 
+mod by_hand;
 mod classification;
 mod composition;
 mod concurrency;
 mod consecutive;
+mod count_window;
 mod half_open;
 mod last_failure;
-mod law;
+mod live;
 mod openings;
-mod random;
+mod ramps;
+// mod random;
+mod slow_calls;
+mod time_window;
 mod told;
 mod validation;

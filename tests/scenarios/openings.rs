@@ -1,5 +1,7 @@
 //! E: how long a circuit stays open, and what a rejection tells.
 
+use std::time::Duration;
+
 use breakerbox::Policy;
 use breakerbox::Reason;
 use breakerbox::RejectedKind;
@@ -13,6 +15,9 @@ use super::runner::scenarios;
 const ONE: Policy = Policy::new().threshold(1);
 const FIVE_SECONDS: Policy = ONE.cooldown(seconds(5));
 const AT_THE_THIRD: Policy = Policy::new().threshold(3).cooldown(seconds(5));
+
+const DOUBLING: Policy = ONE.cooldown(seconds(1)).backoff(2.0);
+const JITTERED: Policy = ONE.jitter(0.1);
 
 scenarios! {
     e1_an_open_circuit_rejects_until_its_time_has_passed: FIVE_SECONDS,
@@ -43,6 +48,27 @@ scenarios! {
     e16_what_is_left_is_never_negative: FIVE_SECONDS, "+10s F +2s X3s left:3s +3s left:0s +9s left:0s";
     e16_nothing_is_left_in_half_open_or_closed: FIVE_SECONDS, "left:none F +5s [a left:none a]S left:none";
     e_every_reopening_lasts_a_cooldown_of_its_own: FIVE_SECONDS, "F 9x(+5s F X5s +1s X4s +4s F X5s) =open";
+    e5_each_reopening_lasts_longer: FIVE_SECONDS.backoff(1.5),
+        "F X5s +6s [a a]F =open X7500ms +6s X1500ms +5s S =closed";
+    e8_closing_resets_the_backoff: DOUBLING,
+        "F X1s +1s F X2s +2s F X4s +4s F X8s +8s F X16s trips:5 +16s S =closed trips:0 \
+         F X1s +1s F X2s +2s F X4s trips:3";
+    e8_the_longest_cooldown_ends_the_backoff: DOUBLING.max_cooldown(seconds(5)),
+        "F X1s +1s F X2s +2s F X4s +4s F X5s +5s F X5s trips:5";
+    e8_without_a_word_a_cooldown_grows_to_ten_minutes: ONE.backoff(1000.0), "F X60s +60s F X10m +10m F X10m";
+    e8_a_longer_cooldown_does_not_grow: ONE.cooldown(seconds(1200)).backoff(2.0), "F X20m +20m F X20m";
+    e8_hung_probes_make_it_longer: DOUBLING.probe_timeout(seconds(1)), "F +1s [a +1s [b +1s X2s why:probes_hung";
+    e8_a_ban_is_a_trip: DOUBLING, "O9s X9s trips:1 +9s F X2s trips:2";
+    e8_a_ban_does_not_grow: DOUBLING, "F +1s O9s X9s trips:2 +9s F X4s";
+    e8_a_request_for_rest_is_measured_by_the_grown_cooldown: DOUBLING, "F +1s R3s X3s +3s R3s X4s +4s R500s X500s";
+    e8_a_request_for_rest_may_be_longer_than_the_longest_cooldown: DOUBLING.max_cooldown(seconds(3)), "R9s X9s";
+    e8_the_backoff_does_not_overflow: ONE.cooldown(seconds(60)).backoff(1000.0).max_cooldown(Duration::MAX),
+        "400x(O1ns +1ns) trips:400 F =open trips:401 +10000d X look";
+    e_jitter_makes_an_opening_up_to_so_much_longer: JITTERED, "F left:60s..66s +59s X +7s S =closed";
+    e_jitter_comes_after_the_longest_cooldown: ONE.backoff(2.0).max_cooldown(seconds(90)).jitter(1.0),
+        "F left:60s..120s +120s F left:90s..180s +180s F left:90s..180s";
+    e_a_request_for_rest_is_measured_by_the_jittered_cooldown: JITTERED, "R120s left:120s +120s R1s left:60s..66s";
+    e_a_ban_has_no_jitter: JITTERED, "O30s left:30s";
     e_rejected_calls_do_not_prolong_the_opening: FIVE_SECONDS, "F 4x(+1s X) +1s S =closed rejected:4";
 }
 

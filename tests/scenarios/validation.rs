@@ -52,7 +52,7 @@ const RIGHT: [Policy; 9] = [
 fn k8_each_wrong_number_is_refused_with_its_key() {
     for (key, policy) in WRONG {
         let error = policy.check().expect_err(key);
-        assert_eq!(error.key(), key, "{policy:?}");
+        assert_eq!(error.key().name(), key, "{policy:?}");
         assert!(error.message().contains(key), "{}", error.message());
     }
     for policy in RIGHT {
@@ -73,7 +73,7 @@ fn k8_a_registry_lists_all_wrong_numbers_at_once() {
     let found: Vec<_> = problems
         .iter()
         .map(|problem| match problem {
-            Problem::Policy { service, source } => (service.clone(), source.key()),
+            Problem::Policy { service, source } => (service.clone(), source.key().name()),
             other => panic!("{other}"),
         })
         .collect();

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use breakerbox::Breaker;
+use breakerbox::Clock;
 use breakerbox::Permit;
 use breakerbox::Policy;
 use breakerbox::Registry;
@@ -22,10 +23,18 @@ use crate::work::succeeds;
 pub(super) const CASES: &[(&str, Build)] = &[
     ("bare", || polled(succeeds)),
     ("closed_consecutive", || guarded(|| polled(closed))),
+    ("closed_window", || guarded(|| polled(windowed))),
+    ("closed_window_1pct", || guarded(|| polled(windowed_1pct))),
+    ("closed_count_window", || guarded(|| polled(counted))),
     ("permit_consecutive", permit),
     ("rejected", open),
     ("rejected_permit", open_permit),
     ("two_threads_consecutive", || guarded(|| polled(closed))),
+    ("two_threads_window", || guarded(|| polled(windowed))),
+    ("window_100", || holding(100)),
+    ("window_1000", || holding(1_000)),
+    ("window_10000", || holding(10_000)),
+    ("keyed", || guarded(|| polled(|x| keyed("acme", x)))),
     ("recorder", || guarded(|| polled(closed))),
 ];
 
@@ -35,6 +44,9 @@ static REGISTRY: LazyLock<Registry> = LazyLock::new(|| {
         .threshold(1)
         .cooldown(Duration::from_secs(3600));
     Registry::builder()
+        // Cargo builds all of a workspace with the features of its tests, where breakerbox
+        // would follow tokio's clock: this is the clock that it has everywhere else.
+        .clock(Clock::system())
         .declare("closed_permit")
         .declare_with("open_permit", once)
         .install()
@@ -59,6 +71,42 @@ async fn closed(x: u64) -> Result<u64, WorkError> {
     Ok(black_box(x) + 1)
 }
 
+#[circuit_breaker(
+    service = "windowed",
+    window = "10s",
+    failure_rate = 0.5,
+    slow_call = "1s",
+    slow_call_rate = 0.5
+)]
+async fn windowed(x: u64) -> Result<u64, WorkError> {
+    Ok(black_box(x) + 1)
+}
+
+#[circuit_breaker(
+    service = "windowed_1pct",
+    window = "10s",
+    failure_rate = 0.5,
+    slow_call = "1s",
+    slow_call_rate = 0.5
+)]
+async fn windowed_1pct(x: u64) -> Result<u64, WorkError> {
+    if x % 100 == 99 {
+        Err(WorkError::Failed)
+    } else {
+        Ok(black_box(x) + 1)
+    }
+}
+
+#[circuit_breaker(service = "counted", window = 100, failure_rate = 0.5)]
+async fn counted(x: u64) -> Result<u64, WorkError> {
+    Ok(black_box(x) + 1)
+}
+
+#[circuit_breaker(service = "keyed", key = tenant)]
+async fn keyed(tenant: &str, x: u64) -> Result<u64, WorkError> {
+    Ok(black_box(x) + 1)
+}
+
 #[circuit_breaker(service = "open", threshold = 1, cooldown = "1h")]
 async fn rejected(_: u64) -> Result<u64, WorkError> {
     Err(WorkError::Failed)
@@ -72,6 +120,16 @@ fn guarded(work: impl FnOnce() -> Box<dyn Work>) -> Box<dyn Work> {
 
 fn breaker(service: &str) -> &'static Breaker {
     REGISTRY.breaker(service).expect("declared")
+}
+
+/// A window that holds so many calls already.
+fn holding(calls: u64) -> Box<dyn Work> {
+    guarded(|| {
+        for x in 0..calls {
+            now(windowed(x)).expect("it succeeds");
+        }
+        polled(windowed)
+    })
 }
 
 fn permit() -> Box<dyn Work> {

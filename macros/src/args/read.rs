@@ -18,6 +18,7 @@ use crate::args::Fallback;
 use crate::args::Flag;
 use crate::args::OnCancel;
 use crate::args::Predicate;
+use crate::args::Switch;
 use crate::args::When;
 use crate::value::bare;
 
@@ -69,6 +70,26 @@ impl Read for Flag {
         let key = spelling.key;
         let message = format!("`{key}` is a flag: write `{key}` alone, or leave it out");
         Err(syn::Error::new(key.span(), message))
+    }
+}
+
+impl Read for Switch {
+    fn read(spelling: &Spelling<'_>, input: ParseStream<'_>) -> syn::Result<Self> {
+        if input.is_empty() || input.peek(Token![,]) {
+            return Ok(Self::Literal(true));
+        }
+        spelling.equals(input)?;
+        match bare(input.parse()?) {
+            Expr::Lit(syn::ExprLit {
+                lit: syn::Lit::Bool(value),
+                ..
+            }) => Ok(Self::Literal(value.value)),
+            Expr::Lit(other) => Err(syn::Error::new_spanned(
+                other,
+                format!("`{}` is `true` or `false`, or stands alone", spelling.key),
+            )),
+            code => Ok(Self::Code(code)),
+        }
     }
 }
 

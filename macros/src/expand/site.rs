@@ -8,6 +8,7 @@ use proc_macro2::Span;
 use proc_macro2::TokenStream;
 use quote::ToTokens;
 use quote::quote_spanned;
+use syn::Expr;
 use syn::spanned::Spanned;
 
 use crate::model::CancelRule;
@@ -15,6 +16,7 @@ use crate::model::Declaration;
 use crate::model::Setting;
 use crate::model::SettingValue;
 use crate::model::Site;
+use crate::model::Window;
 use crate::respan;
 use crate::value::Value;
 
@@ -31,36 +33,67 @@ pub(crate) fn breaker(site: &Site, krate: &TokenStream, breaker: &Ident) -> Toke
                 "CallSite",
                 Some(service.to_token_stream()),
             );
-            quote_spanned! {span=>
-                let #breaker: &'static #krate::Breaker = {
+            let found = quote_spanned! {span=>
+                {
                     #site
                     #krate::__private::inventory::submit! { #krate::__private::Declared(&__SITE) }
                     #krate::__private::CallSite::breaker(&__SITE)
-                };
-            }
+                }
+            };
+            bind(declaration, krate, breaker, &found)
         }
         // The name is worked out where the static is out of its sight.
         Site::Dynamic(declaration) => {
-            let service = &declaration.service;
             let name = Ident::new("__service", Span::mixed_site());
             let site = call_site(declaration, krate, "DynamicSite", None);
-            let (start, end) = respan::ends(&service.to_token_stream());
-            let as_ref = Ident::new("as_ref", respan::generated(end));
-            let as_ref =
-                quote_spanned!(respan::generated(start)=> ::core::convert::AsRef::<str>::#as_ref);
-            let name_of = quote_spanned!(respan::generated(end)=> (#service));
-            let name_of = quote_spanned!(respan::generated(start)=> &#name_of);
-            let service = quote_spanned!(span=> #as_ref(#name_of));
-            quote_spanned! {span=>
-                let #breaker: &'static #krate::Breaker = match #service {
+            let service = as_str(&declaration.service);
+            let found = quote_spanned! {span=>
+                match #service {
                     #name => {
                         #site
                         #krate::__private::DynamicSite::breaker(&__SITE, #name)
                     }
-                };
-            }
+                }
+            };
+            bind(declaration, krate, breaker, &found)
         }
     }
+}
+
+/// Binds what was found, or what stands under it for the key of this call. The handle of a
+/// key lives as long as the guard that borrows from it.
+fn bind(
+    declaration: &Declaration,
+    krate: &TokenStream,
+    breaker: &Ident,
+    found: &TokenStream,
+) -> TokenStream {
+    let span = Span::call_site();
+    let Some(key) = &declaration.key else {
+        return quote_spanned! {span=>
+            let #breaker: &'static #krate::Breaker = #found;
+        };
+    };
+    let keyed = Ident::new("__keyed", Span::mixed_site());
+    let name = Ident::new("__key", Span::mixed_site());
+    let key = as_str(key);
+    quote_spanned! {span=>
+        let #keyed: #krate::Keyed = match #key {
+            #name => #krate::__private::keyed(#found, #name),
+        };
+        let #breaker: &#krate::Breaker = &#keyed;
+    }
+}
+
+/// `AsRef::<str>::as_ref(&(expr))`, so that what is wrong with its type is shown at it.
+fn as_str(expr: &Expr) -> TokenStream {
+    let span = Span::call_site();
+    let (start, end) = respan::ends(&expr.to_token_stream());
+    let as_ref = Ident::new("as_ref", respan::generated(end));
+    let as_ref = quote_spanned!(respan::generated(start)=> ::core::convert::AsRef::<str>::#as_ref);
+    let of = quote_spanned!(respan::generated(end)=> (#expr));
+    let of = quote_spanned!(respan::generated(start)=> &#of);
+    quote_spanned!(span=> #as_ref(#of))
 }
 
 /// `static __SITE: .. = ..;`
@@ -100,7 +133,22 @@ fn policy(settings: &[Setting], krate: &TokenStream) -> TokenStream {
                 literal.set_span(respan::generated(*at));
                 literal.to_token_stream()
             }
+            SettingValue::Share(share, at) => {
+                let mut literal = Literal::f64_suffixed(*share);
+                literal.set_span(respan::generated(*at));
+                literal.to_token_stream()
+            }
             SettingValue::Duration(duration, at) => self::duration(*duration, *at),
+            SettingValue::Window(Window::Time(time, at)) => {
+                let time = duration(*time, *at);
+                quote_spanned!(span=> #krate::Window::Time(#time))
+            }
+            SettingValue::Window(Window::Calls(calls, at)) => {
+                let mut literal = Literal::u32_suffixed(*calls);
+                literal.set_span(respan::generated(*at));
+                quote_spanned!(span=> #krate::Window::Calls(#literal))
+            }
+            SettingValue::Switch(value) => quote_spanned!(span=> #value),
             SettingValue::Code(code) => code.to_token_stream(),
             SettingValue::OnCancel(rule) => on_cancel(rule, krate),
         };

@@ -13,6 +13,7 @@ use syn::spanned::Spanned;
 use crate::args::Given;
 use crate::errors::Errors;
 use crate::item::Function;
+use crate::item::Shape;
 use crate::model::policy::Setting;
 use crate::value::bare;
 
@@ -30,6 +31,8 @@ pub(crate) enum Site {
 
 pub(crate) struct Declaration {
     pub(crate) service: Expr,
+    /// What tells the breakers of the service apart.
+    pub(crate) key: Option<Expr>,
     pub(crate) operation: LitStr,
     pub(crate) policy: Vec<Setting>,
 }
@@ -37,6 +40,7 @@ pub(crate) struct Declaration {
 pub(super) fn judge(
     handle: Option<Given<Expr>>,
     service: Option<Given<Expr>>,
+    by_key: Option<Given<Expr>>,
     operation: Option<Given<LitStr>>,
     policy: Vec<Setting>,
     function: Option<&Function>,
@@ -50,6 +54,12 @@ pub(super) fn judge(
             errors.at(
                 service.key.span(),
                 "`handle` names its own service: remove `service`",
+            );
+        }
+        if let Some(by_key) = by_key {
+            errors.at(
+                by_key.key.span(),
+                "`handle` is the breaker of one key already: remove `key`",
             );
         }
         if let Some(operation) = operation {
@@ -104,8 +114,18 @@ pub(super) fn judge(
         }),
         _ => false,
     };
+    if let (Some(by_key), Some(Shape::Future { .. })) =
+        (&by_key, function.map(|function| &function.shape))
+    {
+        errors.at(
+            by_key.key.span(),
+            "`key` is for functions that are `async`, or not at all: this one returns a future, \
+             which would have to hold on to the breaker of its key",
+        );
+    }
     let declaration = Declaration {
         service,
+        key: by_key.map(|given| given.value),
         operation,
         policy,
     };

@@ -74,7 +74,18 @@ impl<'b> Guard<'b> {
 
 impl Guard<'_> {
     /// The same at once. It answers with an `Option`, so that the guard is never moved.
+    #[inline]
     pub(crate) fn enter_cold(&mut self) -> Option<Rejected> {
+        // The usual one first, which is handed on without being copied more than once.
+        match self.breaker().refuse_at_once() {
+            None => self.enter_colder(),
+            rejected => rejected,
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn enter_colder(&mut self) -> Option<Rejected> {
         match self.breaker().try_acquire() {
             Ok(permit) => {
                 *self = permit.guard;

@@ -34,6 +34,7 @@ impl Breaker {
         let _ = panic::catch_unwind(AssertUnwindSafe(|| write!(beginning, "{error}")));
         let text = (!beginning.0.is_empty()).then(|| beginning.0.into_boxed_str());
         *self
+            .service
             .last_failure
             .0
             .lock()

@@ -23,9 +23,9 @@ pub struct Guard<'b> {
     stamp: Stamp,
 }
 
-/// When the call began, and whether the caller's code is running: one word, so that
-/// a guarded future stays small.
-#[derive(Clone, Copy)]
+/// When the call began, whether that was counted, and whether the caller's code is running:
+/// one word, so that a guarded future stays small.
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Stamp(u64);
 
 /// How a call ended.
@@ -40,15 +40,45 @@ impl Stamp {
     /// For calls whose age nobody asks for.
     pub(super) const UNTIMED: Self = Self(!Self::RUNNING);
 
-    const RUNNING: u64 = 1;
+    /// For a call that has to ask the lock.
+    pub(super) const OUTSIDE: Self = Self(!(Self::RUNNING | Self::COUNTED));
 
+    const RUNNING: u64 = 1;
+    const COUNTED: u64 = 2;
+
+    #[inline]
     pub(super) const fn at(now: Tick) -> Self {
-        Self(now.0 << 1)
+        Self(now.0 << 2)
     }
 
-    /// Nanoseconds since the call began.
-    pub(super) const fn age(self, now: Tick) -> u64 {
-        now.0.saturating_sub(self.0 >> 1)
+    /// The beginning of the call was counted.
+    #[inline]
+    pub(super) const fn counted_at(now: Tick) -> Self {
+        Self(now.0 << 2 | Self::COUNTED)
+    }
+
+    const fn is_timed(self) -> bool {
+        self.0 | Self::RUNNING != u64::MAX
+    }
+
+    /// Nanoseconds since the call began, if it is known when.
+    #[inline]
+    pub(super) const fn age(self, now: Tick) -> Option<u64> {
+        if self.is_timed() {
+            Some(now.0.saturating_sub(self.0 >> 2))
+        } else {
+            None
+        }
+    }
+
+    /// When it began, where that was counted.
+    #[inline]
+    pub(super) const fn counted(self) -> Option<Tick> {
+        if self.is_timed() && self.0 & Self::COUNTED != 0 {
+            Some(Tick(self.0 >> 2))
+        } else {
+            None
+        }
     }
 }
 
@@ -84,21 +114,36 @@ impl<'b> Guard<'b> {
     /// The call ended with this verdict. Says whether that opened the circuit.
     #[inline]
     pub(crate) fn settle(&mut self, verdict: Verdict) -> bool {
-        if matches!(verdict, Verdict::Success) && self.breaker.gate.is_calm_since(self.seen) {
-            self.breaker.cells.add(Tally::Success);
+        if self.breaker.is_usual(self.seen, verdict) {
+            self.breaker.service.cells.add(Tally::Success);
             self.seen = Word::NONE;
-            false
-        } else {
-            self.end(Ending::Recorded(verdict))
+            return false;
         }
+        self.settle_rest(verdict)
     }
 
-    /// The same for a guard that was moved here: its drop has nothing left to look at.
-    #[inline]
-    pub(super) fn settle_and_leave(mut self, verdict: Verdict) -> bool {
-        let opened = self.settle(verdict);
-        mem::forget(self);
+    #[inline(never)]
+    fn settle_rest(&mut self, verdict: Verdict) -> bool {
+        let opened = self.breaker.record_rest(self.seen, self.stamp, verdict);
+        self.seen = Word::NONE;
         opened
+    }
+
+    /// The same for a guard that was moved here: its drop has nothing left to look at, and it
+    /// is taken apart, so that it never stands in memory.
+    #[inline]
+    pub(super) fn settle_and_leave(self, verdict: Verdict) -> bool {
+        let Self {
+            breaker,
+            seen,
+            stamp,
+        } = self;
+        mem::forget(self);
+        if breaker.is_usual(seen, verdict) {
+            breaker.service.cells.add(Tally::Success);
+            return false;
+        }
+        breaker.record_rest(seen, stamp, verdict)
     }
 
     /// Marks that the caller's code runs, so that an unwinding drop is known to be
@@ -138,7 +183,7 @@ impl Drop for Guard<'_> {
 impl fmt::Debug for Guard<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Guard")
-            .field("service", &self.breaker.name)
+            .field("service", &self.breaker.service.name)
             .field("is_in", &self.is_in())
             .finish()
     }

@@ -1,48 +1,77 @@
 //! The live breaker of one service: gate, counts and permits under one name.
 
 mod call;
+mod configured;
 mod failure;
 mod guard;
 mod inside;
+mod keys;
+mod overrides;
 mod permit;
+mod service;
+mod settle;
 mod snapshot;
+mod subscribe;
+mod waiting;
 mod watch;
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::Mutex;
+use std::sync::PoisonError;
 use std::sync::atomic::Ordering::Relaxed;
-use std::time::SystemTime;
 
-use crate::cells::Cells;
-use crate::cells::Sum;
+use once_cell::race::OnceBox;
+
+use crate::cells::Mine;
 use crate::cells::Tally;
-use crate::event::Transition;
+use crate::clock::Tick;
+use crate::event::By;
+use crate::gate::Answer;
 use crate::gate::Gate;
 use crate::host::Host;
+use crate::hot::Duties;
+use crate::hot::Numbers;
 use crate::policy::Policy;
-use crate::reason::Reason;
+use crate::reason::Packed;
 use crate::rejected::Rejected;
-use crate::rules::Admission;
-use crate::rules::Change;
-use crate::rules::Settled;
+use crate::rejected::RejectedKind;
+use crate::ring::Era;
+use crate::ring::Ring;
+use crate::ring::Total;
+use crate::rules::Changes;
+use crate::rules::Circuit;
+use crate::rules::Sums;
+use crate::rules::Ticket;
+use crate::rules::Time;
+use crate::settings::Layers;
 use crate::state::State;
-use crate::verdict::Verdict;
+use crate::word::Phase;
 use crate::word::Word;
 
 pub use call::Acquire;
 pub use call::Call;
 pub use call::Wait;
 pub use guard::Guard;
+pub use keys::Keyed;
+pub use overrides::Override;
+pub use overrides::OverrideError;
+pub use overrides::OverrideGuard;
 pub use permit::Permit;
 pub use snapshot::Calls;
+pub use snapshot::Forced;
+pub use snapshot::InWindow;
 pub use snapshot::Snapshot;
+pub use subscribe::Subscription;
 pub use watch::WaitAndWatch;
 pub use watch::Watch;
 
-use failure::LastFailure;
+pub(crate) use configured::Held;
+pub(crate) use service::Service;
+
 use guard::Ending;
 use guard::Stamp;
+use waiting::Waiting;
 
 /// The circuit breaker of one service.
 ///
@@ -64,56 +93,100 @@ use guard::Stamp;
 /// # Ok::<(), breakerbox::Rejected>(())
 /// ```
 pub struct Breaker {
-    name: &'static str,
     gate: Gate,
-    cells: Cells,
-    /// By the index of [`Reason::MOVES`].
-    transitions: [AtomicU64; Reason::MOVES.len()],
-    last_failure: LastFailure,
-    host: Arc<Host>,
+    service: &'static Service,
+    /// Which of several it is, where the service has one a key.
+    key: Option<Arc<str>>,
+    /// The ring of a key. A service has one for each thread, which would be too much.
+    ring: Option<Box<Alone>>,
+    /// Who forced it last, and why.
+    by: Mutex<Option<By>>,
+    waiting: OnceBox<Waiting>,
+}
+
+/// A ring that all threads write, one at a time.
+struct Alone {
+    ring: Ring,
+    writing: Mutex<()>,
 }
 
 impl Breaker {
-    pub(crate) fn new(name: &'static str, policy: Policy, host: Arc<Host>) -> Self {
+    /// The breaker of a service that has no keys.
+    pub(crate) fn new(name: &'static str, layers: Layers, host: Arc<Host>) -> Self {
+        let service: &'static Service = Box::leak(Box::new(Service::new(name, layers, host)));
+        let policy = service.numbers().policy;
         Self {
-            name,
-            gate: Gate::new(policy),
-            cells: Cells::new(),
-            transitions: Default::default(),
-            last_failure: LastFailure::default(),
-            host,
+            gate: Gate::new(&policy, service.host.clock.now()),
+            service,
+            key: None,
+            ring: None,
+            by: Mutex::new(None),
+            waiting: OnceBox::new(),
+        }
+    }
+
+    fn of_key(service: &'static Service, policy: &Policy, key: &str) -> Self {
+        let alone = || Alone {
+            ring: Ring::new(),
+            writing: Mutex::new(()),
+        };
+        Self {
+            gate: Gate::new(policy, service.host.clock.now()),
+            service,
+            key: Some(Arc::from(key)),
+            ring: Some(Box::new(alone())),
+            by: Mutex::new(None),
+            waiting: OnceBox::new(),
         }
     }
 
     /// The service.
     #[must_use]
     pub const fn name(&self) -> &'static str {
-        self.name
+        self.service.name
+    }
+
+    pub(crate) const fn service(&self) -> &'static Service {
+        self.service
     }
 
     /// Where the circuit stands. Reading never changes it.
     #[must_use]
     pub fn state(&self) -> State {
-        self.gate.load().state()
+        let view = self.gate.view();
+        match view.word.phase() {
+            Phase::Closed | Phase::Watched => State::Closed,
+            Phase::Open => State::Open,
+            Phase::HalfOpen => State::HalfOpen,
+            // It ends by itself, and nobody may have come since.
+            Phase::ForcedOpen | Phase::ForcedClosed | Phase::Shadow => {
+                self.peek(self.service.host.clock.now()).0.state()
+            }
+        }
     }
 
     /// The numbers in force.
     pub fn policy(&self) -> Policy {
-        self.gate.policy()
+        self.service.numbers().policy
     }
 
     /// Asks for leave to make one call, now.
     ///
     /// # Errors
     ///
-    /// [`Rejected`] while the circuit is open, and in half-open while the probes
-    /// are out.
+    /// [`Rejected`] while the circuit is open, in half-open while the probes are out, and
+    /// in a ramp beyond its share.
     #[inline]
     pub fn try_acquire(&self) -> Result<Permit<'_>, Rejected> {
         let seen = self.gate.load();
         if seen.is_closed() {
-            let guard = self.admit_closed(seen);
-            return Ok(Permit { guard });
+            let duties = self.service.hot.duties();
+            if duties.are_none() {
+                self.service.cells.add(Tally::Admitted);
+                let guard = Guard::admitted(self, seen, Stamp::UNTIMED);
+                return Ok(Permit { guard });
+            }
+            return self.try_acquire_timed(seen, duties);
         }
         self.try_acquire_cold()
     }
@@ -122,157 +195,247 @@ impl Breaker {
     #[inline]
     pub(crate) fn enter(&self) -> Guard<'_> {
         let seen = self.gate.load();
-        if seen.is_closed() {
-            self.admit_closed(seen)
-        } else {
-            Guard::outside(self)
+        if !seen.is_closed() {
+            return Guard::outside(self);
+        }
+        let duties = self.service.hot.duties();
+        if duties.are_none() {
+            self.service.cells.add(Tally::Admitted);
+            return Guard::admitted(self, seen, Stamp::UNTIMED);
+        }
+        match self.begin(seen, duties) {
+            Stamp::OUTSIDE => Guard::outside(self),
+            stamp => Guard::admitted(self, seen, stamp),
         }
     }
 
-    /// A count in a cell of this thread, and no more.
-    #[inline]
-    fn admit_closed(&self, seen: Word) -> Guard<'_> {
-        self.cells.add(Tally::Admitted);
-        let stamp = if self.gate.times_calls() {
-            self.stamp()
-        } else {
-            Stamp::UNTIMED
-        };
-        Guard::admitted(self, seen, stamp)
+    #[inline(never)]
+    fn try_acquire_timed(&self, seen: Word, duties: Duties) -> Result<Permit<'_>, Rejected> {
+        match self.begin(seen, duties) {
+            Stamp::OUTSIDE => self.try_acquire_cold(),
+            stamp => {
+                let guard = Guard::admitted(self, seen, stamp);
+                Ok(Permit { guard })
+            }
+        }
     }
 
-    /// Kept out of line: most breakers never read the clock on entry.
+    /// The beginning of a call that has more to do than to pass.
+    fn begin(&self, seen: Word, duties: Duties) -> Stamp {
+        let mut stamp = Stamp::UNTIMED;
+        let mine = self.service.cells.mine();
+        if duties.is_timed() {
+            let now = self.now(duties);
+            if duties.hangs() && self.gate.is_time_to_look(now) {
+                return Stamp::OUTSIDE;
+            }
+            stamp = if duties.starts() {
+                self.count_start(mine, seen, now);
+                Stamp::counted_at(now)
+            } else {
+                Stamp::at(now)
+            };
+        }
+        mine.add(Tally::Admitted);
+        stamp
+    }
+
+    #[inline]
+    fn count_start(&self, mine: Mine<'_>, seen: Word, now: Tick) {
+        let generation = seen.generation();
+        self.write_ring(mine, |ring| {
+            ring.started(generation, now, || self.era(generation));
+        });
+    }
+
+    /// Cheap, or exact where it has to be.
+    #[inline]
+    fn now(&self, duties: Duties) -> Tick {
+        let clock = &self.service.host.clock;
+        if duties.is_exact() {
+            clock.now()
+        } else {
+            clock.coarse()
+        }
+    }
+
+    #[inline(always)]
+    fn write_ring(&self, mine: Mine<'_>, write: impl Fn(&Ring)) {
+        match &self.ring {
+            None => mine.write(write),
+            Some(alone) => alone.write(write),
+        }
+    }
+
+    /// What a ring that has to be turned is turned to.
     #[cold]
-    fn stamp(&self) -> Stamp {
-        Stamp::at(self.host.clock.now())
+    fn era(&self, generation: u64) -> (Era, Time) {
+        (self.gate.era(generation), self.service.numbers().time)
+    }
+
+    fn total(&self, numbers: &Numbers, era: Era, now: Tick) -> Total {
+        match &self.ring {
+            None => self.service.cells.total(era, numbers.time, now),
+            Some(alone) => {
+                let mut total = Total::default();
+                alone.write(|ring| ring.add_to(&mut total, era, numbers.time, now));
+                total
+            }
+        }
+    }
+
+    /// The circuit at `now`, and what its window holds.
+    fn peek(&self, now: Tick) -> (Circuit, Sums) {
+        let numbers = self.service.numbers();
+        self.gate
+            .peek(&numbers, |era| self.total(&numbers, era, now), now)
     }
 
     #[cold]
     fn try_acquire_cold(&self) -> Result<Permit<'_>, Rejected> {
-        let now = self.host.clock.now();
-        if let Some(opening) = self.gate.opening(now) {
-            self.cells.add(Tally::Rejected);
-            let left = opening.until.since(now);
-            return Err(Rejected::open(self.name, opening.reason, left));
+        if let Some(rejected) = self.refuse_at_once() {
+            return Err(rejected);
         }
+        let now = self.service.host.clock.now();
         let seen = self.gate.load();
-        let (admission, change) =
-            if seen.state() == State::HalfOpen && inside::is_inside(self, seen.generation()) {
-                (Ok(seen.riding()), None)
-            } else {
-                self.gate.admit(now)
-            };
-        self.tell(change);
-        match admission {
-            Ok(seen) => {
-                self.cells.add(Tally::Admitted);
-                let guard = Guard::admitted(self, seen, Stamp::at(now));
-                Ok(Permit { guard })
-            }
-            Err(refused) => {
-                self.cells.add(Tally::Rejected);
-                Err(match refused {
-                    Admission::Open(opening) => {
-                        let left = opening.until.since(now);
-                        Rejected::open(self.name, opening.reason, left)
-                    }
-                    Admission::ProbesBusy | Admission::Admitted(_) => self.probes_busy(),
-                })
-            }
+        let is_riding = matches!(seen.phase(), Phase::HalfOpen | Phase::Shadow)
+            && inside::is_inside(self, seen.generation());
+        if is_riding {
+            let riding = Word::new(seen.generation(), Ticket::RIDING, Phase::HalfOpen);
+            return Ok(self.admitted(riding, now));
         }
+        let numbers = self.service.numbers();
+        let (answer, changes) =
+            self.gate
+                .admit(&numbers, |era| self.total(&numbers, era, now), now);
+        drop(numbers);
+        self.tell(&changes);
+        match answer {
+            Answer::Admitted(seen) => Ok(self.admitted(seen, now)),
+            Answer::Spared(seen) => {
+                self.service.would_reject.fetch_add(1, Relaxed);
+                Ok(self.admitted(seen, now))
+            }
+            Answer::Open(until) => {
+                self.service.cells.add(Tally::Rejected);
+                let left = until.0.saturating_sub(now.0);
+                let reason = self.gate.view().reason;
+                Err(Rejected::open(self.service.label, reason, left))
+            }
+            Answer::ForcedOpen => Err(self.refuse(RejectedKind::ForcedOpen)),
+            Answer::ProbesBusy => Err(self.refuse(RejectedKind::ProbesBusy)),
+            Answer::Ramp => Err(self.refuse(RejectedKind::Ramp)),
+        }
+    }
+
+    fn admitted(&self, seen: Word, now: Tick) -> Permit<'_> {
+        let mine = self.service.cells.mine();
+        mine.add(Tally::Admitted);
+        let counts = matches!(seen.phase(), Phase::Closed | Phase::Watched)
+            && self.service.hot.duties().starts();
+        let stamp = if counts {
+            self.count_start(mine, seen, now);
+            Stamp::counted_at(now)
+        } else {
+            Stamp::at(now)
+        };
+        let guard = Guard::admitted(self, seen, stamp);
+        Permit { guard }
+    }
+
+    /// The usual rejection: the end of the opening is known, and far. A cheap clock will do
+    /// then, of which the exact one is never more than a little ahead.
+    #[inline]
+    fn refuse_at_once(&self) -> Option<Rejected> {
+        let view = self.gate.view();
+        let is_open = match view.word.phase() {
+            Phase::Open => true,
+            Phase::ForcedOpen => false,
+            _ => return None,
+        };
+        let now = self.service.host.clock.beside(view.until);
+        let left = view.until.0.saturating_sub(now.0);
+        if left == 0 {
+            return None;
+        }
+        if !is_open {
+            return Some(self.refuse(RejectedKind::ForcedOpen));
+        }
+        self.service.cells.add(Tally::Rejected);
+        Some(Rejected::open(self.service.label, view.reason, left))
+    }
+
+    /// For a time that nobody knows.
+    #[cold]
+    fn refuse(&self, kind: RejectedKind) -> Rejected {
+        self.service.cells.add(Tally::Rejected);
+        self.not_in(kind)
+    }
+
+    fn not_in(&self, kind: RejectedKind) -> Rejected {
+        let reason = match kind {
+            RejectedKind::ForcedOpen => Packed::NONE,
+            _ => self.gate.view().reason,
+        };
+        Rejected::of_kind(self.service.label, kind, reason)
     }
 
     #[inline]
     fn probes_busy(&self) -> Rejected {
-        Rejected::probes_busy(self.name, self.gate.view().1.reason)
+        self.not_in(RejectedKind::ProbesBusy)
     }
 
-    /// The end of a call, in all cases but a success with nothing to reset. Says whether
-    /// it opened the circuit.
-    #[cold]
-    fn settle(&self, seen: Word, stamp: Stamp, ending: Ending) -> bool {
-        let now = self.host.clock.now();
-        let verdict = match ending {
-            Ending::Recorded(verdict) => verdict,
-            Ending::Panicked => Verdict::Failure,
-            Ending::Cancelled => self.gate.cancelled(stamp.age(now)),
-        };
-        let (settled, change) = self.gate.settle(seen, verdict, now);
-        self.cells.add(match (settled, ending) {
-            (Settled::Late, _) => Tally::Late,
-            (Settled::Counted, Ending::Panicked) => Tally::Panicked,
-            (Settled::Counted, Ending::Cancelled) => Tally::Cancelled,
-            (Settled::Counted, Ending::Recorded(verdict)) => match verdict {
-                Verdict::Success => Tally::Success,
-                Verdict::Ignore => Tally::Ignored,
-                Verdict::Failure | Verdict::RetryAfter(_) | Verdict::OpenFor(_) => Tally::Failure,
-            },
-        });
-        self.tell(change);
-        change.is_some_and(|change| change.to == State::Open)
+    /// Counts changes, and wakes whoever publishes them. Says whether the circuit opened.
+    fn tell(&self, changes: &Changes) -> bool {
+        for change in changes.iter() {
+            let by = if service::is_by_hand(change.reason) {
+                self.by
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .clone()
+            } else {
+                None
+            };
+            self.service.tell(*change, self.key.as_ref(), by);
+        }
+        self.wake_waiting(changes);
+        changes.opened()
     }
 
-    /// Counts a change, and wakes whoever publishes it.
-    fn tell(&self, change: Option<Change>) {
-        if let Some(change) = change {
-            self.transitions[change.reason.index(change.from)].fetch_add(1, Relaxed);
-            self.host.bell.ring();
+    fn wake_waiting(&self, changes: &Changes) {
+        if let (Some(_), Some(waiting)) = (changes.iter().next(), self.waiting.get()) {
+            waiting.wake_all();
         }
     }
 
-    pub(crate) fn set_policy(&self, policy: Policy) {
-        self.gate.set_policy(policy);
-    }
-
-    pub(crate) fn counts(&self) -> Sum {
-        self.cells.sum()
-    }
-
-    /// How often the circuit moved in the way of [`Reason::MOVES`] at `index`.
-    #[cfg(feature = "metrics")]
-    pub(crate) fn transitions(&self, index: usize) -> u64 {
-        self.transitions[index].load(Relaxed)
-    }
-
-    /// The state and, where the circuit is open, when that ends.
-    #[cfg(feature = "metrics")]
-    pub(crate) fn state_and_end(&self) -> (State, Option<SystemTime>) {
-        let (word, opening) = self.gate.view();
-        let end = (word.state() == State::Open).then(|| {
-            let now = self.host.clock.now();
-            let wall = SystemTime::now();
-            // The end of time is beyond what some systems can tell.
-            wall.checked_add(opening.until.since(now))
-                .and_then(|end| end.checked_sub(now.since(opening.until)))
-                .unwrap_or(wall)
+    fn set_policy(&self, policy: Policy) {
+        let now = self.service.host.clock.now();
+        let keys = self.service.all_keys();
+        let all = || keys.iter().map(|key| &**key).chain([self]);
+        let mut changes = Vec::new();
+        self.service.renumber(policy, |before, numbers| {
+            changes = all()
+                .map(|breaker| breaker.gate.renumber(before, numbers, now))
+                .collect();
         });
-        (word.state(), end)
+        for (breaker, changes) in all().zip(&changes) {
+            breaker.tell(changes);
+        }
     }
+}
 
-    /// The transitions since the last call, oldest first.
-    pub(crate) fn take_transitions(&self) -> Vec<Transition> {
-        let notes = self.gate.take_notes();
-        let now = self.host.clock.now();
-        let wall = SystemTime::now();
-        notes
-            .into_iter()
-            .map(|change| Transition {
-                service: self.name,
-                from: change.from,
-                to: change.to,
-                reason: change.reason,
-                at: wall.checked_sub(now.since(change.at)).unwrap_or(wall),
-                open_for: change.until.map(|until| until.since(change.at)),
-                generation: change.generation,
-            })
-            .collect()
+impl Alone {
+    #[cold]
+    fn write(&self, write: impl FnOnce(&Ring)) {
+        let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        write(&self.ring);
     }
 }
 
 impl fmt::Debug for Breaker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Breaker")
-            .field("name", &self.name)
+            .field("name", &self.service.name)
             .field("state", &self.state())
             .finish_non_exhaustive()
     }

@@ -71,7 +71,7 @@ impl Permit<'_> {
 impl fmt::Debug for Permit<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Permit")
-            .field("service", &self.guard.breaker().name)
+            .field("service", &self.guard.breaker().name())
             .field("generation", &self.guard.seen().generation())
             .field("is_probe", &self.is_probe())
             .finish()

@@ -1,12 +1,23 @@
 //! A breaker at one moment, for people and boards.
 
+use std::sync::Arc;
+use std::sync::PoisonError;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
+#[cfg(feature = "metrics")]
+use std::time::SystemTime;
 
 use crate::breaker::Breaker;
 use crate::cells::Sum;
 use crate::cells::Tally;
+use crate::clock::Tick;
+use crate::event::By;
 use crate::policy::Policy;
 use crate::reason::Reason;
+use crate::rules::Circuit;
+use crate::rules::Mode;
+use crate::rules::Sums;
+use crate::settings::Setting;
 use crate::state::State;
 
 /// A breaker at one moment. Taking it changes nothing.
@@ -15,12 +26,33 @@ use crate::state::State;
 pub struct Snapshot {
     /// The service.
     pub service: &'static str,
+    /// The key, where the service has a breaker for each. Calls are counted for all keys
+    /// together.
+    pub key: Option<Arc<str>>,
+    /// How many keys have a breaker.
+    pub keys: u64,
+    /// Of the keys, those that do not admit all calls.
+    pub open_keys: u64,
     /// Where the circuit stands.
     pub state: State,
+    /// What the rules have made of it, also where somebody has forced it.
+    pub beneath: State,
+    /// Who has forced it, why, and for how long yet.
+    pub forced: Option<Forced>,
     /// Rises by one with each transition.
     pub generation: u64,
-    /// The failures in a row, while the circuit is closed.
+    /// The failures in a row, while the circuit is closed and has no window.
     pub consecutive_failures: u32,
+    /// What the window holds, while the circuit is closed and has one; while it is open,
+    /// what it held when it opened.
+    pub window: Option<InWindow>,
+    /// The share of failures in the window; none where it is no rule, below `min_calls` and
+    /// in half-open. While the circuit is open, the one at which it opened.
+    pub failure_rate: Option<f64>,
+    /// The share of slow calls in the window, in the same way.
+    pub slow_call_rate: Option<f64>,
+    /// How often it has opened since it closed last.
+    pub trips: u32,
     /// Why it opened last, if it is not closed.
     pub reason: Option<Reason>,
     /// The text of the failure that opened the circuit last, as far as it has one, which
@@ -31,10 +63,38 @@ pub struct Snapshot {
     pub retry_after: Option<Duration>,
     /// The calls so far, by outcome.
     pub calls: Calls,
+    /// The calls that shadow let through and that would have been rejected.
+    pub would_reject: u64,
     /// The calls admitted and not ended.
     pub in_flight: u64,
     /// The numbers in force.
     pub policy: Policy,
+    /// The same key by key, each with the place it comes from.
+    pub configuration: Arc<[Setting]>,
+}
+
+/// What a window holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct InWindow {
+    /// The calls that ended in it and said something about the service.
+    pub calls: u64,
+    /// Those of them that failed.
+    pub failures: u64,
+    /// Those of them that were slow.
+    pub slow: u64,
+    /// The calls that have not ended and are older than `slow_call`.
+    pub hung: u64,
+}
+
+/// An override that lasts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Forced {
+    /// Who wants it, and why.
+    pub by: By,
+    /// How long yet.
+    pub left: Duration,
 }
 
 /// Calls by outcome. Each call has exactly one.
@@ -77,11 +137,6 @@ impl Calls {
         ]
         .into_iter()
     }
-
-    /// The calls that were made and have ended.
-    fn ended(&self) -> u64 {
-        self.by_label().map(|(_, n)| n).sum::<u64>() - self.rejected
-    }
 }
 
 impl From<Sum> for Calls {
@@ -100,27 +155,93 @@ impl From<Sum> for Calls {
     }
 }
 
+impl From<Sums> for InWindow {
+    fn from(sums: Sums) -> Self {
+        Self {
+            calls: sums.calls,
+            failures: sums.failures,
+            slow: sums.slow,
+            hung: sums.hung,
+        }
+    }
+}
+
 impl Breaker {
     /// The breaker at this moment.
     #[must_use]
     pub fn snapshot(&self) -> Snapshot {
-        let (word, opening) = self.gate.view();
-        let state = word.state();
-        let sum = self.counts();
-        let calls = Calls::from(sum);
+        let now = self.service.host.clock.now();
+        let policy = self.policy();
+        let (circuit, sums) = self.peek(now);
+        let state = circuit.state();
+        let beneath = circuit.beneath();
+        let sums = match &circuit.mode {
+            Mode::Closed(_) => Some(sums),
+            Mode::Open(opening) => Some(opening.sums),
+            Mode::HalfOpen(_) => None,
+        };
+        let consecutive_failures = match &circuit.mode {
+            Mode::Closed(closed) => closed.failures,
+            Mode::Open(_) | Mode::HalfOpen(_) => 0,
+        };
+        let retry_after = match (&circuit.mode, state) {
+            (Mode::Open(opening), State::Open) => Some(opening.until.since(now)),
+            _ => None,
+        };
+        let counts = self.service.counts();
         Snapshot {
-            service: self.name,
+            service: self.service.name,
+            key: self.key.clone(),
+            keys: self.service.all_keys().len() as u64,
+            open_keys: self.service.open_keys(),
             state,
-            generation: word.generation(),
-            consecutive_failures: word.count(),
-            reason: (state != State::Closed).then_some(opening.reason),
-            last_failure: self.last_failure.get(),
-            retry_after: (state == State::Open).then(|| opening.until.since(self.host.clock.now())),
-            calls,
+            beneath,
+            forced: self.forced(&circuit, now),
+            generation: circuit.generation,
+            consecutive_failures,
+            window: policy.get_window().and(sums).map(InWindow::from),
+            failure_rate: sums.and_then(|sums| sums.failure_rate(&policy)),
+            slow_call_rate: sums.and_then(|sums| sums.slow_call_rate(&policy)),
+            trips: circuit.trips,
+            reason: circuit.opened_by.filter(|_| beneath != State::Closed),
+            last_failure: self.service.last_failure.get(),
+            retry_after,
+            calls: Calls::from(counts),
+            would_reject: self.service.would_reject.load(Relaxed),
             // The sum is taken while calls begin and end, so the difference may
             // come out short for a moment, but never below nothing.
-            in_flight: sum.get(Tally::Admitted).saturating_sub(calls.ended()),
-            policy: self.policy(),
+            in_flight: counts.get(Tally::Admitted).saturating_sub(counts.ended()),
+            policy,
+            configuration: self.service.configured.settings(self.service.name),
         }
+    }
+
+    fn forced(&self, circuit: &Circuit, now: Tick) -> Option<Forced> {
+        let until = circuit.overlay.as_ref()?.until()?;
+        let by = self.by.lock().unwrap_or_else(PoisonError::into_inner);
+        Some(Forced {
+            by: by.clone()?,
+            left: until.since(now),
+        })
+    }
+
+    /// The state and, where the circuit is open or forced open, when that ends.
+    #[cfg(feature = "metrics")]
+    pub(crate) fn state_and_end(&self) -> (State, Option<SystemTime>) {
+        let now = self.service.host.clock.now();
+        let (circuit, _) = self.peek(now);
+        let until = match (circuit.state(), &circuit.mode) {
+            (State::Open, Mode::Open(opening)) => Some(opening.until),
+            (State::ForcedOpen, _) => circuit.overlay.as_ref().and_then(|it| it.until()),
+            _ => None,
+        };
+        let end = until.map(|until| {
+            let wall = SystemTime::now();
+            // The end of time is beyond what some systems can tell.
+            wall.checked_add(until.since(now))
+                .and_then(|end| end.checked_sub(now.since(until)))
+                .unwrap_or(wall)
+        });
+        (circuit.state(), end)
     }
 }

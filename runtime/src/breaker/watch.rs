@@ -9,6 +9,7 @@ use pin_project_lite::pin_project;
 
 use crate::breaker::guard::Guard;
 use crate::breaker::inside::Inside;
+use crate::word::Phase;
 
 pin_project! {
     /// Polls the body of a guarded function and marks the guard meanwhile.
@@ -94,10 +95,9 @@ impl Guard<'_> {
     /// While the body of a probe runs, the thread remembers that it is inside.
     #[inline]
     fn inside(&self) -> Option<Inside> {
-        if self.seen().is_closed() {
-            None
-        } else {
-            Inside::enter(self.breaker(), self.seen().generation())
+        match self.seen().phase() {
+            Phase::HalfOpen => Inside::enter(self.breaker(), self.seen().generation()),
+            _ => None,
         }
     }
 }

@@ -9,60 +9,68 @@ use std::time::Duration;
 ///
 /// ```
 /// use std::time::Duration;
-/// use breakerbox::Policy;
+/// use breakerbox::{Policy, Window};
 ///
 /// const STRIPE: Policy = Policy::new().threshold(3).cooldown(Duration::from_secs(20));
 /// assert!(STRIPE.check().is_ok());
 /// assert!(STRIPE.threshold(0).check().is_err());
+///
+/// // Half of the calls of a minute, once there are twenty.
+/// const S3: Policy = Policy::new()
+///     .window(Window::Time(Duration::from_secs(60)))
+///     .failure_rate(0.5);
+/// assert_eq!(S3.get_min_calls(), 20);
 /// ```
 ///
-/// Two policies are equal where their effective numbers are.
+/// It keeps apart what was written and what was not: where several places speak about one
+/// service, each key comes from the place that comes first and has written it. Two policies
+/// are equal where their effective numbers are.
 #[derive(Clone, Copy, Debug)]
 #[must_use = "a policy does nothing until a breaker has it"]
 pub struct Policy {
-    threshold: u32,
-    cooldown: Duration,
-    probes: Option<u32>,
-    probe_concurrency: Option<u32>,
-    close_after: Option<u32>,
-    probe_timeout: Duration,
-    max_open_for: Duration,
-    on_cancel: OnCancel,
+    pub(super) threshold: Option<u32>,
+    pub(super) window: Option<Window>,
+    pub(super) failure_rate: Option<f64>,
+    pub(super) min_calls: Option<u32>,
+    pub(super) min_failures: Option<u32>,
+    pub(super) slow_call: Option<Duration>,
+    pub(super) slow_call_rate: Option<f64>,
+    pub(super) cooldown: Option<Duration>,
+    pub(super) backoff: Option<f64>,
+    pub(super) max_cooldown: Option<Duration>,
+    pub(super) jitter: Option<f64>,
+    pub(super) max_open_for: Option<Duration>,
+    pub(super) probes: Option<u32>,
+    pub(super) probe_concurrency: Option<u32>,
+    pub(super) close_after: Option<u32>,
+    pub(super) probe_failure_rate: Option<f64>,
+    pub(super) probe_timeout: Option<Duration>,
+    pub(super) ramp: Option<Duration>,
+    pub(super) on_cancel: Option<OnCancel>,
+    pub(super) shadow: Option<bool>,
+    pub(super) max_keys: Option<u32>,
+}
+
+/// The calls that rates and `threshold` look back on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Window {
+    /// Those that ended in the last so long. It moves on in steps of a tenth.
+    Time(Duration),
+    /// The last so many that ended.
+    Calls(u32),
 }
 
 /// What a call counts as whose future was dropped before it ended.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OnCancel {
     /// Nothing: it neither counts nor resets.
-    #[default]
     Ignore,
     /// A failure.
     Failure,
     /// A failure if it ran strictly longer than this, else nothing.
     After(Duration),
-}
-
-/// A number that no breaker can work with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{message}")]
-pub struct PolicyError {
-    key: &'static str,
-    message: &'static str,
-}
-
-impl PolicyError {
-    /// The key to change.
-    #[must_use]
-    pub const fn key(&self) -> &'static str {
-        self.key
-    }
-
-    /// What is wrong and what to write.
-    #[must_use]
-    pub const fn message(&self) -> &'static str {
-        self.message
-    }
 }
 
 impl Policy {
@@ -72,29 +80,122 @@ impl Policy {
     /// The most probes that a round can have.
     pub const MAX_PROBES: u32 = Self::MAX_THRESHOLD / 2;
 
-    /// The defaults: opens at the 5th failure in a row, for 60 s, then one probe.
+    /// The most calls that a count window can hold.
+    pub const MAX_WINDOW_CALLS: u32 = 1_000_000;
+
+    /// The most keys that one service can have.
+    pub const MAX_KEYS: u32 = 1_000_000;
+
+    /// Nothing written, so all defaults: opens at the 5th failure in a row, for 60 s, then
+    /// one probe.
     pub const fn new() -> Self {
         Self {
-            threshold: 5,
-            cooldown: Duration::from_secs(60),
+            threshold: None,
+            window: None,
+            failure_rate: None,
+            min_calls: None,
+            min_failures: None,
+            slow_call: None,
+            slow_call_rate: None,
+            cooldown: None,
+            backoff: None,
+            max_cooldown: None,
+            jitter: None,
+            max_open_for: None,
             probes: None,
             probe_concurrency: None,
             close_after: None,
-            probe_timeout: Duration::from_secs(30),
-            max_open_for: Duration::from_secs(3600),
-            on_cancel: OnCancel::Ignore,
+            probe_failure_rate: None,
+            probe_timeout: None,
+            ramp: None,
+            on_cancel: None,
+            shadow: None,
+            max_keys: None,
         }
     }
 
-    /// Opens at this many failures in a row. Default 5.
+    /// Opens at this many failures: in a row, or with a [`window`](Self::window) at so
+    /// many inside it, whatever succeeds between them. Default 5 where no rate is written.
     pub const fn threshold(mut self, failures: u32) -> Self {
-        self.threshold = failures;
+        self.threshold = Some(failures);
         self
     }
 
-    /// Stays open this long. Default 60 s.
+    /// The calls to look back on. Default: none, so that `threshold` counts failures in a
+    /// row and there are no rates.
+    pub const fn window(mut self, window: Window) -> Self {
+        self.window = Some(window);
+        self
+    }
+
+    /// Opens when this share of the calls in the window failed, or more: from above 0 to
+    /// 1. Needs a window, `min_calls` in it and `min_failures`. Default: no such rule.
+    pub const fn failure_rate(mut self, rate: f64) -> Self {
+        self.failure_rate = Some(rate);
+        self
+    }
+
+    /// No rate is judged before the window holds so many calls. Default 20, or the whole of
+    /// a smaller count window. It does not gate `threshold`.
+    pub const fn min_calls(mut self, calls: u32) -> Self {
+        self.min_calls = Some(calls);
+        self
+    }
+
+    /// `failure_rate` opens only with so many failures in the window. Default 1. It gates
+    /// neither `threshold` nor `slow_call_rate`.
+    pub const fn min_failures(mut self, failures: u32) -> Self {
+        self.min_failures = Some(failures);
+        self
+    }
+
+    /// A call that takes strictly longer is slow. With a window it makes the rule of
+    /// `slow_call_rate`, and a slow probe is a failed one; without one it only labels calls
+    /// and says when a dropped call counts as a failure. Default: no call is slow.
+    pub const fn slow_call(mut self, duration: Duration) -> Self {
+        self.slow_call = Some(duration);
+        self
+    }
+
+    /// Opens when this share of the calls in the window was slow, or more; calls that hang
+    /// in a time window count while they do. Needs `slow_call` and a window. Default 1.
+    pub const fn slow_call_rate(mut self, rate: f64) -> Self {
+        self.slow_call_rate = Some(rate);
+        self
+    }
+
+    /// Stays open this long, the first time. Default 60 s.
     pub const fn cooldown(mut self, duration: Duration) -> Self {
-        self.cooldown = duration;
+        self.cooldown = Some(duration);
+        self
+    }
+
+    /// Each opening without a close in between is so many times longer than the last one, up
+    /// to `max_cooldown`. Default 1: all last as long.
+    pub const fn backoff(mut self, factor: f64) -> Self {
+        self.backoff = Some(factor);
+        self
+    }
+
+    /// The longest cooldown that `backoff` leads to. Default 10 min, or `cooldown` where that
+    /// is longer.
+    pub const fn max_cooldown(mut self, duration: Duration) -> Self {
+        self.max_cooldown = Some(duration);
+        self
+    }
+
+    /// Lengthens each cooldown by a random part of up to this share of it, so that many
+    /// processes do not probe at one instant: `0.1` makes 60 s to at most 66 s. From 0 to 1,
+    /// default 0. It comes after `max_cooldown`.
+    pub const fn jitter(mut self, share: f64) -> Self {
+        self.jitter = Some(share);
+        self
+    }
+
+    /// The longest opening that [`Verdict::RetryAfter`](crate::Verdict::RetryAfter)
+    /// and [`Verdict::OpenFor`](crate::Verdict::OpenFor) can ask for. Default 1 h.
+    pub const fn max_open_for(mut self, duration: Duration) -> Self {
+        self.max_open_for = Some(duration);
         self
     }
 
@@ -118,91 +219,152 @@ impl Policy {
         self
     }
 
+    /// Judges a round by the share of its `probes` that failed: it opens again as soon as
+    /// that cannot stay below this rate, and closes as soon as it cannot reach it, or at a
+    /// written `close_after`. Default: the first failed probe opens again.
+    pub const fn probe_failure_rate(mut self, rate: f64) -> Self {
+        self.probe_failure_rate = Some(rate);
+        self
+    }
+
     /// A probe of this age frees its place for another. Default 30 s.
     ///
     /// It ends no call: a late probe still votes while its round lasts. When
     /// `max(2, probes)` probes of a round have hung without a vote, the circuit opens
     /// again, as soon as a call comes or one of them is dropped.
     pub const fn probe_timeout(mut self, duration: Duration) -> Self {
-        self.probe_timeout = duration;
+        self.probe_timeout = Some(duration);
         self
     }
 
-    /// The longest opening that [`Verdict::RetryAfter`](crate::Verdict::RetryAfter)
-    /// and [`Verdict::OpenFor`](crate::Verdict::OpenFor) can ask for. Default 1 h.
-    pub const fn max_open_for(mut self, duration: Duration) -> Self {
-        self.max_open_for = duration;
+    /// After closing, admits only a share of the calls that came before the circuit opened:
+    /// a tenth at first, all of them after so long. Default: none, all at once.
+    pub const fn ramp(mut self, duration: Duration) -> Self {
+        self.ramp = Some(duration);
         self
     }
 
-    /// What a dropped call counts as. Default: nothing.
+    /// What a dropped call counts as. Default: a failure if it was slow, by `slow_call`,
+    /// else nothing.
     pub const fn on_cancel(mut self, on_cancel: OnCancel) -> Self {
-        self.on_cancel = on_cancel;
+        self.on_cancel = Some(on_cancel);
         self
     }
 
-    /// Says whether a breaker can work with these numbers.
-    ///
-    /// # Errors
-    ///
-    /// The first key that is wrong, and what to write instead.
-    pub const fn check(&self) -> Result<(), PolicyError> {
-        let (key, message) = if self.threshold == 0 {
-            (
-                "threshold",
-                "`threshold = 0` would open the circuit before any call: use 1 or more",
-            )
-        } else if self.threshold > Self::MAX_THRESHOLD {
-            ("threshold", "`threshold` can be at most 524287")
-        } else if self.cooldown.is_zero() {
-            ("cooldown", "`cooldown` must be longer than zero")
-        } else if matches!(self.probes, Some(0)) {
-            (
-                "probes",
-                "`probes = 0` would keep the circuit open for ever: use 1 or more",
-            )
-        } else if self.get_probes() > Self::MAX_PROBES {
-            ("probes", "`probes` can be at most 262143")
-        } else if matches!(self.close_after, Some(0)) {
-            (
-                "close_after",
-                "`close_after = 0` would close the circuit without a probe: use 1 or more",
-            )
-        } else if self.get_close_after() > self.get_probes() {
-            (
-                "close_after",
-                "`close_after` is larger than `probes`, so a round could never close the circuit",
-            )
-        } else if matches!(self.probe_concurrency, Some(0)) {
-            (
-                "probe_concurrency",
-                "`probe_concurrency = 0` would admit no probe: use 1 or more",
-            )
-        } else if self.get_probe_concurrency() > self.get_probes() {
-            (
-                "probe_concurrency",
-                "`probe_concurrency` is larger than `probes`: a round never has that many",
-            )
-        } else if self.probe_timeout.is_zero() {
-            ("probe_timeout", "`probe_timeout` must be longer than zero")
-        } else if self.max_open_for.is_zero() {
-            ("max_open_for", "`max_open_for` must be longer than zero")
-        } else {
-            return Ok(());
-        };
-        Err(PolicyError { key, message })
+    /// Rejects nobody and tells what it would have done: to try numbers out. Default false.
+    pub const fn shadow(mut self, shadow: bool) -> Self {
+        self.shadow = Some(shadow);
+        self
     }
 
-    /// The failures in a row at which it opens.
+    /// How many keys one service has breakers of its own for; those beyond share one.
+    /// Default 1,000.
+    pub const fn max_keys(mut self, keys: u32) -> Self {
+        self.max_keys = Some(keys);
+        self
+    }
+
+    /// The failures at which it opens, if `threshold` is a rule.
     #[must_use]
-    pub const fn get_threshold(&self) -> u32 {
-        self.threshold
+    pub const fn get_threshold(&self) -> Option<u32> {
+        match self.threshold {
+            None if self.failure_rate.is_none() && self.slow_call_rate.is_none() => Some(5),
+            written => written,
+        }
     }
 
-    /// How long it stays open.
+    /// The calls to look back on.
+    #[must_use]
+    pub const fn get_window(&self) -> Option<Window> {
+        self.window
+    }
+
+    /// The share of failures at which it opens.
+    #[must_use]
+    pub const fn get_failure_rate(&self) -> Option<f64> {
+        self.failure_rate
+    }
+
+    /// The calls that a window has to hold before rates are judged.
+    #[must_use]
+    pub const fn get_min_calls(&self) -> u32 {
+        match (self.min_calls, self.window) {
+            (Some(calls), _) => calls,
+            (None, Some(Window::Calls(window))) if window < 20 => window,
+            (None, _) => 20,
+        }
+    }
+
+    /// The failures that `failure_rate` needs at least.
+    #[must_use]
+    pub const fn get_min_failures(&self) -> u32 {
+        match self.min_failures {
+            Some(failures) => failures,
+            None => 1,
+        }
+    }
+
+    /// The age beyond which a call is slow.
+    #[must_use]
+    pub const fn get_slow_call(&self) -> Option<Duration> {
+        self.slow_call
+    }
+
+    /// The share of slow calls at which it opens, if that is a rule.
+    #[must_use]
+    pub const fn get_slow_call_rate(&self) -> Option<f64> {
+        match (self.window, self.slow_call, self.slow_call_rate) {
+            (Some(_), Some(_), Some(rate)) => Some(rate),
+            (Some(_), Some(_), None) => Some(1.0),
+            (None, _, _) | (_, None, _) => None,
+        }
+    }
+
+    /// How long it stays open the first time.
     #[must_use]
     pub const fn get_cooldown(&self) -> Duration {
-        self.cooldown
+        match self.cooldown {
+            Some(duration) => duration,
+            None => Duration::from_secs(60),
+        }
+    }
+
+    /// How many times longer each further opening is.
+    #[must_use]
+    pub const fn get_backoff(&self) -> f64 {
+        match self.backoff {
+            Some(factor) => factor,
+            None => 1.0,
+        }
+    }
+
+    /// The longest cooldown.
+    #[must_use]
+    pub const fn get_max_cooldown(&self) -> Duration {
+        const DEFAULT: Duration = Duration::from_secs(600);
+        match self.max_cooldown {
+            Some(duration) => duration,
+            None if self.get_cooldown().as_nanos() > DEFAULT.as_nanos() => self.get_cooldown(),
+            None => DEFAULT,
+        }
+    }
+
+    /// The share of a cooldown by which it may be longer.
+    #[must_use]
+    pub const fn get_jitter(&self) -> f64 {
+        match self.jitter {
+            Some(share) => share,
+            None => 0.0,
+        }
+    }
+
+    /// The longest opening that a verdict can ask for.
+    #[must_use]
+    pub const fn get_max_open_for(&self) -> Duration {
+        match self.max_open_for {
+            Some(duration) => duration,
+            None => Duration::from_secs(3600),
+        }
     }
 
     /// The calls that a half-open round admits in total.
@@ -233,63 +395,83 @@ impl Policy {
         }
     }
 
+    /// The share of failed probes at which it opens again, if a round is judged by that.
+    #[must_use]
+    pub const fn get_probe_failure_rate(&self) -> Option<f64> {
+        self.probe_failure_rate
+    }
+
     /// The age at which a probe frees its place.
     #[must_use]
     pub const fn get_probe_timeout(&self) -> Duration {
-        self.probe_timeout
+        match self.probe_timeout {
+            Some(duration) => duration,
+            None => Duration::from_secs(30),
+        }
     }
 
-    /// The longest opening that a verdict can ask for.
+    /// How long it admits only a share of the calls after closing.
     #[must_use]
-    pub const fn get_max_open_for(&self) -> Duration {
-        self.max_open_for
+    pub const fn get_ramp(&self) -> Option<Duration> {
+        self.ramp
     }
 
     /// What a dropped call counts as.
     #[must_use]
     pub const fn get_on_cancel(&self) -> OnCancel {
-        self.on_cancel
+        match (self.on_cancel, self.slow_call) {
+            (Some(on_cancel), _) => on_cancel,
+            (None, Some(slow_call)) => OnCancel::After(slow_call),
+            (None, None) => OnCancel::Ignore,
+        }
     }
 
-    /// Every key with its effective value, as a person writes it.
-    ///
-    /// ```
-    /// let policy = breakerbox::Policy::new().close_after(2);
-    /// assert!(policy.effective().any(|(key, value)| key == "probes" && value == "2"));
-    /// ```
-    pub fn effective(&self) -> impl Iterator<Item = (&'static str, String)> + use<> {
-        [
-            ("threshold", self.threshold.to_string()),
-            ("cooldown", format!("{:?}", self.cooldown)),
-            ("probes", self.get_probes().to_string()),
-            (
-                "probe_concurrency",
-                self.get_probe_concurrency().to_string(),
-            ),
-            ("close_after", self.get_close_after().to_string()),
-            ("probe_timeout", format!("{:?}", self.probe_timeout)),
-            ("max_open_for", format!("{:?}", self.max_open_for)),
-            ("on_cancel", format!("{:?}", self.on_cancel).to_lowercase()),
-        ]
-        .into_iter()
+    /// Whether it only tells what it would have done.
+    #[must_use]
+    pub const fn get_shadow(&self) -> bool {
+        matches!(self.shadow, Some(true))
+    }
+
+    /// How many keys have breakers of their own.
+    #[must_use]
+    pub const fn get_max_keys(&self) -> u32 {
+        match self.max_keys {
+            Some(keys) => keys,
+            None => 1_000,
+        }
     }
 }
 
 impl PartialEq for Policy {
     fn eq(&self, other: &Self) -> bool {
-        let numbers = |policy: &Self| {
+        let rules = |policy: &Self| {
+            let gates = policy.get_window().map(|_| policy.get_min_calls());
+            let failures = policy.get_failure_rate().map(|_| policy.get_min_failures());
             (
-                policy.threshold,
-                policy.cooldown,
-                policy.get_probes(),
-                policy.get_probe_concurrency(),
-                policy.get_close_after(),
-                policy.probe_timeout,
-                policy.max_open_for,
-                policy.on_cancel,
+                (policy.get_threshold(), policy.get_window()),
+                (policy.get_failure_rate(), gates, failures),
+                (policy.get_slow_call(), policy.get_slow_call_rate()),
+                (policy.get_shadow(), policy.get_max_keys()),
             )
         };
-        numbers(self) == numbers(other)
+        let opening = |policy: &Self| {
+            (
+                (policy.get_cooldown(), policy.get_max_cooldown()),
+                (policy.get_backoff(), policy.get_jitter()),
+                policy.get_max_open_for(),
+            )
+        };
+        let round = |policy: &Self| {
+            (
+                (policy.get_probes(), policy.get_probe_concurrency()),
+                (policy.get_close_after(), policy.get_probe_failure_rate()),
+                (policy.get_probe_timeout(), policy.get_ramp()),
+                policy.get_on_cancel(),
+            )
+        };
+        rules(self) == rules(other)
+            && opening(self) == opening(other)
+            && round(self) == round(other)
     }
 }
 
@@ -305,36 +487,52 @@ impl Default for Policy {
 mod tests {
     use super::*;
 
-    fn refused(policy: Policy) -> &'static str {
-        policy.check().unwrap_err().key()
-    }
-
-    /// K8
-    #[test]
-    fn numbers_that_no_breaker_can_work_with_are_refused() {
-        let policy = Policy::new();
-        assert_eq!(refused(policy.threshold(0)), "threshold");
-        assert_eq!(refused(policy.threshold(u32::MAX)), "threshold");
-        assert_eq!(refused(policy.cooldown(Duration::ZERO)), "cooldown");
-        assert_eq!(refused(policy.probes(0)), "probes");
-        assert_eq!(refused(policy.probes(u32::MAX)), "probes");
-        assert_eq!(refused(policy.close_after(0)), "close_after");
-        assert_eq!(refused(policy.probes(2).close_after(3)), "close_after");
-        assert_eq!(refused(policy.probe_concurrency(0)), "probe_concurrency");
-        assert_eq!(refused(policy.probe_concurrency(2)), "probe_concurrency");
-        assert_eq!(
-            refused(policy.probe_timeout(Duration::ZERO)),
-            "probe_timeout"
-        );
-        assert_eq!(refused(policy.max_open_for(Duration::ZERO)), "max_open_for");
-    }
-
     #[test]
     fn close_after_written_alone_raises_the_probes() {
         let policy = Policy::new().close_after(3);
         assert_eq!(policy.check(), Ok(()));
         assert_eq!(policy.get_probes(), 3);
         assert_eq!(policy.get_probe_concurrency(), 3);
+    }
+
+    /// Comparing allocates nothing, and so does not go through the texts.
+    #[test]
+    fn policies_are_equal_exactly_where_every_effective_value_is() {
+        let second = Duration::from_secs(1);
+        let policy = Policy::new();
+        let rates = policy.window(Window::Calls(30)).failure_rate(0.5);
+        let slow = rates.slow_call(second);
+        let all = [
+            policy,
+            policy.threshold(4),
+            policy.window(Window::Calls(30)),
+            rates,
+            rates.failure_rate(0.6),
+            rates.min_calls(3),
+            rates.min_failures(3),
+            slow,
+            slow.slow_call_rate(0.5),
+            policy.cooldown(second),
+            policy.backoff(2.0),
+            policy.max_cooldown(Duration::from_secs(90)),
+            policy.jitter(0.5),
+            policy.max_open_for(second),
+            policy.probes(3),
+            policy.probes(3).probe_concurrency(2),
+            policy.probes(3).close_after(2),
+            policy.probe_failure_rate(0.5),
+            policy.probe_timeout(second),
+            policy.ramp(second),
+            policy.on_cancel(OnCancel::Failure),
+            policy.shadow(true),
+            policy.max_keys(3),
+        ];
+        for one in &all {
+            for other in &all {
+                let same_texts = one.effective().eq(other.effective());
+                assert_eq!(one == other, same_texts, "{one:?} {other:?}");
+            }
+        }
     }
 
     #[test]
@@ -344,9 +542,48 @@ mod tests {
         assert_ne!(policy, policy.close_after(2));
     }
 
-    /// K11
+    /// A9, L3
     #[test]
-    fn the_longest_cooldown_is_accepted() {
-        assert_eq!(Policy::new().cooldown(Duration::MAX).check(), Ok(()));
+    fn min_calls_is_by_default_the_smaller_of_twenty_and_the_count_window() {
+        let min_calls = |window| Policy::new().window(window).get_min_calls();
+        assert_eq!(min_calls(Window::Calls(10)), 10);
+        assert_eq!(min_calls(Window::Calls(100)), 20);
+        assert_eq!(min_calls(Window::Time(Duration::from_secs(60))), 20);
+    }
+
+    #[test]
+    fn the_default_threshold_stands_only_where_no_rate_is_written() {
+        let policy = Policy::new().window(Window::Calls(10));
+        assert_eq!(policy.get_threshold(), Some(5));
+        assert_eq!(policy.failure_rate(0.5).get_threshold(), None);
+        assert_eq!(
+            policy.failure_rate(0.5).threshold(7).get_threshold(),
+            Some(7)
+        );
+        let slow = policy.slow_call(Duration::from_secs(1));
+        assert_eq!(slow.get_threshold(), Some(5));
+        assert_eq!(slow.get_slow_call_rate(), Some(1.0));
+        assert_eq!(slow.slow_call_rate(0.5).get_threshold(), None);
+    }
+
+    #[test]
+    fn slow_call_alone_says_when_a_dropped_call_is_a_failure() {
+        let second = Duration::from_secs(1);
+        let policy = Policy::new().slow_call(second);
+        assert_eq!(policy.check(), Ok(()));
+        assert_eq!(policy.get_slow_call_rate(), None);
+        assert_eq!(policy.get_on_cancel(), OnCancel::After(second));
+        let written = policy.on_cancel(OnCancel::Ignore);
+        assert_eq!(written.get_on_cancel(), OnCancel::Ignore);
+    }
+
+    #[test]
+    fn the_longest_cooldown_is_ten_minutes_or_the_first_one() {
+        let minutes = |minutes: u64| Duration::from_secs(60 * minutes);
+        assert_eq!(Policy::new().get_max_cooldown(), minutes(10));
+        assert_eq!(
+            Policy::new().cooldown(minutes(20)).get_max_cooldown(),
+            minutes(20)
+        );
     }
 }

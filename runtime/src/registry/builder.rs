@@ -2,21 +2,33 @@
 
 use std::fmt;
 use std::io;
+#[cfg(feature = "config")]
+use std::path::PathBuf;
+#[cfg(feature = "config")]
+use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::Ordering::SeqCst;
 
-use crate::declaration::Conflict;
+use crate::clock::Clock;
+#[cfg(feature = "config")]
+use crate::config::Reading;
+#[cfg(feature = "config")]
+use crate::config::Sources;
 use crate::event::Event;
 use crate::event::Warning;
+use crate::host::Host;
 use crate::name;
-use crate::name::NameError;
 use crate::policy::Policy;
-use crate::policy::PolicyError;
+use crate::registry::GLOBAL;
 use crate::registry::INSTALLED;
 use crate::registry::Registry;
-use crate::registry::linked;
 use crate::registry::listeners::Listen;
-use crate::registry::write;
+use crate::registry::listeners::Listeners;
+use crate::registry::setup;
+use crate::registry::setup::Setup;
+use crate::settings::ConfigError;
+use crate::settings::Problem;
+use crate::settings::list;
 
 /// Sets up a registry: the global one with [`install`](Self::install), a private
 /// one with [`build`](Self::build).
@@ -33,11 +45,18 @@ use crate::registry::write;
 #[derive(Default)]
 #[must_use = "a builder does nothing until it is built or installed"]
 pub struct RegistryBuilder {
-    declared: Vec<(String, Option<Policy>)>,
+    declared: Vec<(String, Policy)>,
+    #[cfg(feature = "config")]
+    sources: Sources,
+    #[cfg(feature = "watch")]
+    watches: bool,
     strict: bool,
     publishes: bool,
     max_dynamic: Option<usize>,
     listeners: Vec<Listen>,
+    /// Only with `test-util` can one be given.
+    clock: Option<Clock>,
+    seed: Option<u64>,
 }
 
 /// A registry that cannot be set up as asked. Nothing was changed.
@@ -47,6 +66,10 @@ pub enum BuildError {
     /// The global registry was installed before.
     #[error("the registry is already installed: `install` is for the start of `main`, once")]
     AlreadyInstalled,
+    /// A clock was given to the global registry, whose own already runs: it begins with the
+    /// first guarded call, or when somebody asks for the registry or one of its breakers.
+    #[error("the clock of the registry already runs: give it one before the first guarded call")]
+    ClockRuns,
     /// What was asked for is wrong; all of it is listed.
     #[error("{}", list(.0))]
     Problems(Vec<Problem>),
@@ -55,29 +78,13 @@ pub enum BuildError {
     Thread(#[source] io::Error),
 }
 
-/// One thing that is wrong with the set-up of a registry.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum Problem {
-    /// No service can have this name.
-    #[error("service {name:?}: {source}")]
-    Name {
-        /// The name.
-        name: String,
-        /// What is wrong with it.
-        source: NameError,
-    },
-    /// No breaker can work with these numbers.
-    #[error("service {service:?}: {source}")]
-    Policy {
-        /// The service.
-        service: String,
-        /// What is wrong with its numbers.
-        source: PolicyError,
-    },
-    /// Two call sites contradict each other, and the registry is strict.
-    #[error(transparent)]
-    Conflict(Conflict),
+/// A global registry that was set up.
+struct Applied {
+    registry: Registry,
+    /// Whether it was started before.
+    is_late: bool,
+    /// What is written and cannot be in force.
+    unused: Vec<ConfigError>,
 }
 
 impl RegistryBuilder {
@@ -85,13 +92,91 @@ impl RegistryBuilder {
     /// at run time: it is listed, and has its metrics, before its first call. Its numbers
     /// are those of the first function that names it, and until then the defaults.
     pub fn declare(mut self, service: impl Into<String>) -> Self {
-        self.declared.push((service.into(), None));
+        self.declared.push((service.into(), Policy::new()));
         self
     }
 
-    /// Declares a service with its numbers, which come before those of attributes.
+    /// Declares a service with its numbers: each key that `policy` writes comes before what
+    /// attributes, files and the environment say about it, and the others stay as those
+    /// say.
     pub fn declare_with(mut self, service: impl Into<String>, policy: Policy) -> Self {
-        self.declared.push((service.into(), Some(policy)));
+        self.declared.push((service.into(), policy));
+        self
+    }
+
+    /// Reads a TOML file, which comes before what attributes say. Of several, the last has the
+    /// last word.
+    ///
+    /// ```toml
+    /// # For every service, also where its attribute says something else.
+    /// [defaults]
+    /// cooldown = "30s"
+    ///
+    /// [services.stripe]
+    /// window = "1m"          # or a number of calls: window = 100
+    /// failure_rate = "50%"   # or 0.5
+    /// min_calls = 50
+    /// on_cancel = "after 2s" # or "ignore", or "failure"
+    /// ```
+    ///
+    /// The keys are those of [`Policy`], and durations are written as in the attribute. Keys of
+    /// `[defaults]` that would gate nothing in some service, such as `min_calls` where that has
+    /// no rate, are left out there.
+    ///
+    /// The file is read when the registry is built, and by [`Registry::reload`]. It is at most
+    /// 1 MiB long. All that is wrong in it is told at once, each with its line. A service that
+    /// nobody declares is a warning, since a file may be for several programs, but an error
+    /// where its name is nearly a declared one: [`declare`](Self::declare) names that are made
+    /// up at run time.
+    #[cfg(feature = "config")]
+    pub fn config_file(mut self, path: impl Into<PathBuf>) -> Self {
+        self.sources.file(path.into());
+        self
+    }
+
+    /// The same with the text of a file.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), breakerbox::BuildError> {
+    /// let registry = breakerbox::Registry::builder()
+    ///     .declare("stripe")
+    ///     .config_toml("[services.stripe]\nthreshold = 3\n")
+    ///     .build()?;
+    /// let stripe = registry.breaker("stripe").unwrap();
+    /// assert_eq!(stripe.policy().get_threshold(), Some(3));
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[cfg(feature = "config")]
+    pub fn config_toml(mut self, text: impl Into<String>) -> Self {
+        self.sources.text(text.into());
+        self
+    }
+
+    /// Reads variables of the environment, which come before files: with the prefix
+    /// `BREAKERBOX`, `BREAKERBOX_STRIPE_THRESHOLD=3` is `threshold = 3` for the service
+    /// `stripe`, and `BREAKERBOX_DEFAULTS_COOLDOWN=30s` is for all. Without this, the
+    /// environment is not read.
+    ///
+    /// Upper and lower case are the same. In the name of a service, each byte that is no letter
+    /// or digit of ASCII is written as `_`. Where a variable could mean several services, it
+    /// means the one with the longest name; where two services are written alike, it is an
+    /// error. So is a variable with the prefix that means nothing.
+    #[cfg(feature = "config")]
+    pub fn env_prefix(mut self, prefix: impl Into<String>) -> Self {
+        self.sources.prefix(prefix.into());
+        self
+    }
+
+    /// Reads the configuration again soon after one of its files has changed, as
+    /// [`Registry::reload`] does: it looks once a second, on a thread of its own, and also sees
+    /// files that are replaced or reached through links.
+    ///
+    /// A new configuration is told as [`Event::Reloaded`]. One that is wrong is told as
+    /// [`Warning::Configuration`], and everything stays as it was.
+    #[cfg(feature = "watch")]
+    pub fn watch(mut self) -> Self {
+        self.watches = true;
         self
     }
 
@@ -131,16 +216,34 @@ impl RegistryBuilder {
         self
     }
 
+    /// Gives the registry its clock. Without it, it has [`Clock::tokio`].
+    ///
+    /// The global registry takes one only while it does not exist yet: its breakers cannot
+    /// change to another time.
+    #[cfg(feature = "test-util")]
+    pub fn clock(mut self, clock: Clock) -> Self {
+        self.clock = Some(clock);
+        self
+    }
+
+    /// Makes jitter repeatable, for tests. Without it, each registry draws its own. A
+    /// breaker that is made before the global registry is installed keeps what it drew.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = Some(seed);
+        self
+    }
+
     /// Builds a private registry, for a test.
     ///
     /// # Errors
     ///
-    /// [`BuildError`] where something that was asked for is wrong.
-    pub fn build(self) -> Result<Registry, BuildError> {
-        self.check()?;
-        let registry = Registry::new(false);
-        self.apply(&registry)?;
+    /// [`BuildError`] where something that was asked for is wrong, all of it at once.
+    pub fn build(mut self) -> Result<Registry, BuildError> {
+        let host = self.clock.take().map_or_else(Host::new, Host::with_clock);
+        let registry = Registry::new(false, host);
+        let unused = self.apply(&registry)?;
         registry.start();
+        registry.inner.warn_unused(unused);
         Ok(registry)
     }
 
@@ -149,20 +252,27 @@ impl RegistryBuilder {
     ///
     /// # Errors
     ///
-    /// [`BuildError`] where something that was asked for is wrong, or where it was
-    /// installed before. Nothing is changed then.
+    /// [`BuildError`] where something that was asked for is wrong, all of it at once, or where
+    /// it was installed before. Nothing is changed then.
     pub fn install(self) -> Result<Registry, BuildError> {
-        self.check()?;
         if INSTALLED.swap(true, SeqCst) {
             return Err(BuildError::AlreadyInstalled);
         }
-        let registry = Registry::global_unstarted().clone();
-        let is_late = registry.inner.started.load(SeqCst);
-        self.apply(&registry)
+        let Applied {
+            registry,
+            is_late,
+            unused,
+        } = self
+            .apply_to_global()
             .inspect_err(|_| INSTALLED.store(false, SeqCst))?;
         registry.start();
+        registry.inner.warn_unused(unused);
         if is_late {
+            for breaker in registry.inner.breakers.breakers() {
+                breaker.service().retell_configured();
+            }
             registry.start_background();
+            registry.inner.host.bell.ring();
             // The first call came earlier and has told others; these have not heard.
             for conflict in registry.conflicts() {
                 let warning = Event::Warning(Warning::Conflict(conflict));
@@ -172,61 +282,104 @@ impl RegistryBuilder {
         Ok(registry)
     }
 
-    fn check(&self) -> Result<(), BuildError> {
-        let mut problems = Vec::new();
-        for (service, policy) in &self.declared {
-            if let Err(source) = name::check(service) {
-                problems.push(Problem::Name {
-                    name: service.clone(),
-                    source,
-                });
+    /// The global registry, set up.
+    fn apply_to_global(mut self) -> Result<Applied, BuildError> {
+        match self.clock.take() {
+            None => {
+                let registry = Registry::global_unstarted().clone();
+                let is_late = registry.inner.started.load(SeqCst);
+                let unused = self.apply(&registry)?;
+                Ok(Applied {
+                    registry,
+                    is_late,
+                    unused,
+                })
             }
-            if let Some(Err(source)) = policy.as_ref().map(Policy::check) {
-                problems.push(Problem::Policy {
-                    service: service.clone(),
-                    source,
-                });
+            // Set up whole, it becomes the global one, or else nobody has seen it.
+            Some(clock) => {
+                let registry = Registry::new(true, Host::with_clock(clock));
+                let unused = self.apply(&registry)?;
+                match GLOBAL.set(registry.clone()) {
+                    Ok(()) => Ok(Applied {
+                        registry,
+                        is_late: false,
+                        unused,
+                    }),
+                    Err(_) => Err(BuildError::ClockRuns),
+                }
             }
-        }
-        if self.strict {
-            let settled = |service: &str| {
-                let in_code = self.declared.iter().filter(|(name, _)| name == service);
-                in_code.filter_map(|(_, policy)| *policy).next().is_some()
-            };
-            let conflicts = linked::conflicts(settled);
-            problems.extend(conflicts.into_iter().map(Problem::Conflict));
-        }
-        if problems.is_empty() {
-            Ok(())
-        } else {
-            Err(BuildError::Problems(problems))
         }
     }
 
-    fn apply(self, registry: &Registry) -> Result<(), BuildError> {
+    /// Puts all of it in force, or nothing. Gives what is written and cannot be in force.
+    fn apply(mut self, registry: &Registry) -> Result<Vec<ConfigError>, BuildError> {
         let inner = &registry.inner;
-        inner
-            .listeners
-            .add_all(self.listeners)
-            .map_err(BuildError::Thread)?;
+        let mut problems = Vec::new();
+        problems.extend(self.wrong_names());
+        let mut unused = Vec::new();
+        let said: Vec<_> = self.declared.iter().map(|(name, _)| name.clone()).collect();
+        let mut setup = Setup {
+            strict: self.strict,
+            ..Setup::default()
+        };
+        for (service, policy) in std::mem::take(&mut self.declared) {
+            let known = setup.declared.entry(service).or_default();
+            // Of several declarations of one service, the last has the last word.
+            *known = policy.over(*known);
+        }
+        #[cfg(feature = "config")]
+        let mut reading = Reading::new(std::mem::take(&mut self.sources));
+        #[cfg(feature = "config")]
+        {
+            let loaded = reading.load();
+            let read = reading.read(loaded, &inner.known(&setup));
+            setup.configuration = Arc::new(read.configuration);
+            problems.extend(read.problems.into_iter().map(Problem::Configuration));
+            unused.extend(read.unused);
+        }
+        #[cfg(feature = "watch")]
+        if self.watches && !reading.has_files() {
+            problems.push(Problem::NothingToWatch);
+        }
+
+        let listeners = Listeners::start_all(self.listeners).map_err(BuildError::Thread)?;
+        let left_out = inner.set_up(setup, problems, |_, _, _| {});
+        unused.extend(left_out.map_err(|mut problems| {
+            setup::sort(&mut problems, &said);
+            BuildError::Problems(problems)
+        })?);
+        inner.listeners.add_all(listeners);
         if let Some(services) = self.max_dynamic {
             inner.max_dynamic.store(services, Relaxed);
+        }
+        if let Some(seed) = self.seed {
+            inner.host.set_seed(seed);
         }
         if self.publishes {
             inner.publishes.store(true, Relaxed);
         }
-        for (service, policy) in self.declared {
-            let mut declared = write(&inner.declared);
-            let known = declared.entry(service.clone()).or_default();
-            // Declared once more by name alone, a service keeps its numbers.
-            *known = policy.or(*known);
-            drop(declared);
-            // A breaker that a call made earlier keeps its state.
-            if let Some(policy) = policy {
-                inner.breakers.redeclare(&service, policy);
-            }
+        #[cfg(feature = "config")]
+        {
+            unused = reading.not_told_yet(unused);
+            *inner.reading() = reading;
         }
-        Ok(())
+        #[cfg(feature = "watch")]
+        if self.watches {
+            inner.watch();
+        }
+        Ok(unused)
+    }
+
+    fn wrong_names(&self) -> Vec<Problem> {
+        let names = self.declared.iter().map(|(name, _)| name);
+        let wrong = names.filter_map(|name| {
+            let source = name::check(name).err()?;
+            Some(Problem::Name {
+                name: name.clone(),
+                source,
+            })
+        });
+        wrong.collect()
     }
 }
 
@@ -238,9 +391,4 @@ impl fmt::Debug for RegistryBuilder {
             .field("listeners", &self.listeners.len())
             .finish_non_exhaustive()
     }
-}
-
-fn list(problems: &[Problem]) -> String {
-    let lines: Vec<_> = problems.iter().map(ToString::to_string).collect();
-    lines.join("\n")
 }

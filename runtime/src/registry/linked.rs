@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use crate::declaration::Conflict;
-use crate::registry::table::Numbers;
+use crate::declaration::Declaration;
+use crate::policy::Policy;
 use crate::site::CallSite;
 use crate::site::call_sites;
 
@@ -22,21 +23,21 @@ pub(super) fn services() -> impl Iterator<Item = &'static str> {
     LINKED.keys().copied()
 }
 
-/// The numbers in force for a service that some function is annotated with.
-pub(super) fn numbers(service: &str) -> Option<Numbers> {
+/// What the function says whose numbers are in force for a service.
+pub(super) fn first(service: &str) -> Option<&'static Declaration> {
     let first = LINKED.get(service)?.first()?;
-    Some(Numbers::of_site(&first.declaration))
+    Some(&first.declaration)
 }
 
-/// Each call site whose numbers differ from those of the first, but for services
-/// whose numbers are `settled` elsewhere.
-pub(super) fn conflicts(settled: impl Fn(&str) -> bool) -> Vec<Conflict> {
-    let contested = LINKED.iter().filter(|(service, _)| !settled(service));
+/// Each call site whose numbers differ from those of the first, in keys that are not settled
+/// by what is written `above` attributes.
+pub(super) fn conflicts(above: impl Fn(&str) -> Policy) -> Vec<Conflict> {
+    let contested = LINKED.iter().filter(|(_, sites)| sites.len() > 1);
     let conflicts = contested.flat_map(|(service, sites)| {
-        sites
-            .iter()
-            .skip(1)
-            .filter_map(|site| Conflict::between(service, &sites[0].declaration, &site.declaration))
+        let above = above(service);
+        sites.iter().skip(1).filter_map(move |site| {
+            Conflict::between(service, above, &sites[0].declaration, &site.declaration)
+        })
     });
     conflicts.collect()
 }

@@ -31,7 +31,7 @@ pub(super) struct Listeners {
     all: Mutex<Vec<Listener>>,
 }
 
-struct Listener {
+pub(super) struct Listener {
     queue: SyncSender<Event>,
     /// Hangs up when the listener's thread has ended.
     ended: Receiver<()>,
@@ -61,12 +61,14 @@ impl Listener {
 }
 
 impl Listeners {
-    /// Starts the threads of more listeners: all of them or none.
-    pub(super) fn add_all(&self, all: Vec<Listen>) -> io::Result<()> {
+    /// Starts the threads of more listeners: all of them or none. They hear nothing yet.
+    pub(super) fn start_all(all: Vec<Listen>) -> io::Result<Vec<Listener>> {
         let started = all.into_iter().map(Listener::start);
-        let started = started.collect::<io::Result<Vec<_>>>()?;
+        started.collect()
+    }
+
+    pub(super) fn add_all(&self, started: Vec<Listener>) {
         self.lock().extend(started);
-        Ok(())
     }
 
     pub(super) fn is_empty(&self) -> bool {

@@ -4,12 +4,16 @@ mod background;
 mod builder;
 mod linked;
 mod listeners;
+#[cfg(feature = "config")]
+mod reload;
 mod resolve;
 mod scope;
+mod setup;
 mod table;
+#[cfg(feature = "watch")]
+mod watch;
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::collections::HashSet;
 use std::fmt;
 use std::io;
@@ -29,19 +33,20 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::Ordering::SeqCst;
 
 use crate::breaker::Breaker;
+#[cfg(feature = "config")]
+use crate::config::Reading;
 use crate::declaration::Conflict;
 use crate::event::Event;
 use crate::event::Warning;
 use crate::host::Host;
-use crate::policy::Policy;
+use crate::settings::ConfigError;
 
 use listeners::Listeners;
+use setup::Setup;
 use table::Entry;
-use table::Numbers;
 use table::Table;
 
 pub use builder::BuildError;
-pub use builder::Problem;
 pub use builder::RegistryBuilder;
 pub use scope::Entered;
 pub use scope::WithRegistry;
@@ -80,8 +85,13 @@ pub struct Registry {
 struct Inner {
     host: Arc<Host>,
     breakers: Table,
-    /// Services that code declared, which comes before what attributes say.
-    declared: RwLock<BTreeMap<String, Option<Policy>>>,
+    /// What code and configuration say, which comes before what attributes say.
+    setup: RwLock<Setup>,
+    /// What is read again on `reload`, which one thread does at a time.
+    #[cfg(feature = "config")]
+    reading: Mutex<Reading>,
+    #[cfg(feature = "watch")]
+    watcher: Mutex<Option<watch::Watcher>>,
     max_dynamic: AtomicUsize,
     /// The dynamic sites, by address, whose contradictions were reported.
     reported: Mutex<HashSet<usize>>,
@@ -146,15 +156,19 @@ impl Registry {
     }
 
     fn global_unstarted() -> &'static Self {
-        GLOBAL.get_or_init(|| Self::new(true))
+        GLOBAL.get_or_init(|| Self::new(true, Host::new()))
     }
 
-    fn new(is_global: bool) -> Self {
+    fn new(is_global: bool, host: Host) -> Self {
         Self {
             inner: Arc::new(Inner {
-                host: Arc::new(Host::new()),
+                host: Arc::new(host),
                 breakers: Table::default(),
-                declared: RwLock::default(),
+                setup: RwLock::default(),
+                #[cfg(feature = "config")]
+                reading: Mutex::default(),
+                #[cfg(feature = "watch")]
+                watcher: Mutex::default(),
                 max_dynamic: AtomicUsize::new(MAX_DYNAMIC_SERVICES),
                 reported: Mutex::default(),
                 listeners: Listeners::default(),
@@ -205,7 +219,7 @@ impl Registry {
     /// The breakers of all services, by name.
     #[must_use]
     pub fn services(&self) -> Vec<&'static Breaker> {
-        let in_code: Vec<String> = read(&self.inner.declared).keys().cloned().collect();
+        let in_code: Vec<String> = read(&self.inner.setup).declared.keys().cloned().collect();
         for service in &in_code {
             self.inner.make_declared(service);
         }
@@ -215,16 +229,20 @@ impl Registry {
         self.inner.breakers.breakers()
     }
 
-    /// Every pair of call sites that declare one service with different numbers,
-    /// unless code has declared it with its own.
+    /// Every pair of call sites that declare one service with different numbers, in keys
+    /// that code, file, environment and live changes leave to attributes.
     ///
     /// It knows the call sites whose service is known at compile time. Those that make up
     /// one name at run time are reported as they are called, as an [`Event::Warning`], and
     /// the first to call has its numbers in force.
     #[must_use]
     pub fn conflicts(&self) -> Vec<Conflict> {
-        let declared = read(&self.inner.declared);
-        linked::conflicts(|service| matches!(declared.get(service), Some(Some(_))))
+        let setup = read(&self.inner.setup).clone();
+        linked::conflicts(|service| {
+            let breaker = self.inner.breakers.get(service).map(|entry| entry.breaker);
+            let live = breaker.map(|breaker| breaker.hold().layers().live);
+            setup.above_attributes(service, live.unwrap_or_default())
+        })
     }
 
     /// Publishes the metrics of this registry now, from this thread, with their
@@ -270,6 +288,8 @@ impl Registry {
         if self.inner.closed.swap(true, SeqCst) {
             return;
         }
+        #[cfg(feature = "watch")]
+        self.inner.stop_watching();
         self.report(Report::All);
         self.inner.host.bell.ring();
         self.inner.listeners.close();
@@ -282,43 +302,47 @@ impl Inner {
         if let Some(entry) = self.breakers.get(service) {
             return Some(entry);
         }
-        let numbers = self.declared(service)?;
-        let now = || self.declared(service).unwrap_or(numbers);
+        let numbers = read(&self.setup).numbers(service)?;
+        // Nobody is undeclared again; what is said about it may have changed.
+        let now = || read(&self.setup).numbers(service).unwrap_or(numbers);
         let made = self
             .breakers
             .make(Cow::Owned(service.to_owned()), &self.host, now);
-        Some(made.entry())
-    }
-
-    /// The numbers of a declared service: those of code, else those of the first
-    /// call site by file and line, else none until a call site names it.
-    fn declared(&self, service: &str) -> Option<Numbers> {
-        let in_code = read(&self.declared).get(service).copied();
-        match in_code {
-            Some(Some(policy)) => Some(Numbers::of_code(policy)),
-            Some(None) => Some(linked::numbers(service).unwrap_or(Numbers::by_name_alone())),
-            None => linked::numbers(service),
-        }
+        Some(self.made(made))
     }
 
     fn needs_background(&self) -> bool {
         (self.publishes.load(Relaxed) && cfg!(feature = "metrics")) || !self.listeners.is_empty()
     }
 
-    /// Tells the listeners of every transition, in order, and says whose they were.
+    /// Tells the listeners of every transition and of numbers that they have not heard of, in
+    /// order, and says whose the transitions were.
     fn tell_transitions(&self) -> Vec<&'static Breaker> {
         let _in_order = self.telling.lock().unwrap_or_else(PoisonError::into_inner);
         let mut moved = Vec::new();
         for breaker in self.breakers.breakers() {
-            let transitions = breaker.take_transitions();
-            if !transitions.is_empty() {
+            if let Some(configured) = breaker.service().take_configured() {
+                self.listeners.tell(&configured);
+            }
+            let events = breaker.service().take_events();
+            if !events.is_empty() {
                 moved.push(breaker);
             }
-            for transition in transitions {
-                self.listeners.tell(&Event::Transition(transition));
+            for event in events {
+                match event {
+                    Event::Warning(warning) => self.warn(warning),
+                    event => self.listeners.tell(&event),
+                }
             }
         }
         moved
+    }
+
+    /// What is written and cannot be in force.
+    fn warn_unused(&self, unused: Vec<ConfigError>) {
+        for error in unused {
+            self.warn(Warning::Unused(error));
+        }
     }
 
     /// Never silent: a warning that no listener hears goes to standard error.

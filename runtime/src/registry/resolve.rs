@@ -10,10 +10,10 @@ use crate::declaration::Conflict;
 use crate::declaration::Declaration;
 use crate::event::Warning;
 use crate::name;
-use crate::policy::Policy;
 use crate::registry::Inner;
 use crate::registry::OVERFLOW;
 use crate::registry::Registry;
+use crate::registry::read;
 use crate::registry::scope;
 use crate::registry::table::Entry;
 use crate::registry::table::Made;
@@ -64,13 +64,17 @@ impl Inner {
     fn of_site(&self, site: &'static CallSite) -> &'static Breaker {
         let service = site.service();
         let numbers = || {
-            self.declared(service)
-                .unwrap_or_else(|| Numbers::of_site(&site.declaration))
+            let setup = read(&self.setup);
+            setup.numbers(service).unwrap_or_else(|| {
+                let own = Some(&site.declaration);
+                Numbers::new(setup.layers(service, own), own)
+            })
         };
         let made = self
             .breakers
             .make(Cow::Borrowed(service), &self.host, numbers);
-        self.with_numbers(made.entry(), &site.declaration).breaker
+        self.with_numbers(self.made(made), &site.declaration)
+            .breaker
     }
 
     fn of_name(&self, site: &'static DynamicSite, service: &str) -> &'static Breaker {
@@ -91,8 +95,23 @@ impl Inner {
     /// The same breaker, with the numbers of this call site where it has none yet.
     fn with_numbers(&self, entry: Entry, declaration: &'static Declaration) -> Entry {
         match entry.origin {
-            Origin::ByNameAlone => self.breakers.adopt(entry, declaration),
-            Origin::Code | Origin::Site(_) => entry,
+            Origin::Unnamed => {
+                let (entry, unused) = self.breakers.adopt(entry, declaration);
+                self.warn_unused(unused);
+                entry
+            }
+            Origin::Site(_) | Origin::Shared => entry,
+        }
+    }
+
+    /// The breaker that was made, with a warning of what cannot be in force.
+    pub(super) fn made(&self, made: Made) -> Entry {
+        match made {
+            Made::Known(entry) => entry,
+            Made::New(entry, unused) => {
+                self.warn_unused(unused);
+                entry
+            }
         }
     }
 
@@ -103,14 +122,16 @@ impl Inner {
             return entry;
         }
         let limit = self.max_dynamic.load(Relaxed);
-        let numbers = Numbers::of_site(&site.declaration);
+        let own = Some(&site.declaration);
+        let numbers = || Numbers::new(read(&self.setup).layers(&service, own), own);
         let made = self
             .breakers
             .make_dynamic(&service, &self.host, numbers, limit);
         match made {
-            None => self.overflow(numbers.policy, limit),
+            None => self.overflow(site, limit),
             Some(Made::Known(entry)) => entry,
-            Some(Made::New(entry)) => {
+            Some(Made::New(entry, unused)) => {
+                self.warn_unused(unused);
                 if *service != *given {
                     self.warn(Warning::Name {
                         given: given.chars().take(QUOTED).collect(),
@@ -122,18 +143,19 @@ impl Inner {
         }
     }
 
-    fn overflow(&self, policy: Policy, limit: usize) -> Entry {
-        let numbers = || Numbers::of_code(policy);
+    fn overflow(&self, site: &'static DynamicSite, limit: usize) -> Entry {
+        let own = Some(&site.declaration);
+        let numbers = || Numbers::shared(read(&self.setup).layers(OVERFLOW, own));
         let made = self
             .breakers
             .make(Cow::Borrowed(OVERFLOW), &self.host, numbers);
-        if let Made::New(_) = made {
+        if let Made::New(..) = made {
             self.warn(Warning::TooManyServices {
                 limit,
                 shared: OVERFLOW,
             });
         }
-        made.entry()
+        self.made(made)
     }
 
     /// Two sites make up the same name with different numbers: the first to call
@@ -151,7 +173,11 @@ impl Inner {
             .unwrap_or_else(PoisonError::into_inner)
             .insert(ptr::from_ref(site).addr());
         if is_first
-            && let Some(conflict) = Conflict::between(breaker.name(), origin, &site.declaration)
+            && let Some(conflict) = {
+                let name = breaker.name();
+                let above = breaker.hold().layers().above_attributes(name);
+                Conflict::between(name, above, origin, &site.declaration)
+            }
         {
             self.warn(Warning::Conflict(conflict));
         }

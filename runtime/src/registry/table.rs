@@ -4,13 +4,15 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::RwLock;
+use std::sync::RwLockReadGuard;
 
 use crate::breaker::Breaker;
 use crate::declaration::Declaration;
 use crate::host::Host;
-use crate::policy::Policy;
 use crate::registry::read;
 use crate::registry::write;
+use crate::settings::ConfigError;
+use crate::settings::Layers;
 
 #[derive(Default)]
 pub(super) struct Table {
@@ -18,70 +20,54 @@ pub(super) struct Table {
 }
 
 #[derive(Default)]
-struct Rows {
+pub(super) struct Rows {
     entries: HashMap<&'static str, Entry>,
     /// How many of them were named at run time.
     dynamic: usize,
 }
 
-/// A breaker, and where its numbers are written.
+/// A breaker, and which function named it first.
 #[derive(Clone, Copy)]
 pub(super) struct Entry {
     pub(super) breaker: &'static Breaker,
     pub(super) origin: Origin,
 }
 
-/// Where the numbers of a breaker are written.
+/// Which function named a service first, and so brought its numbers.
 #[derive(Clone, Copy)]
 pub(super) enum Origin {
-    /// Nowhere yet: code declared the service by its name alone, and the breaker has the
-    /// defaults until a call site names it.
-    ByNameAlone,
-    /// In code, which has the last word.
-    Code,
+    /// None yet: the service was declared by its name.
+    Unnamed,
     Site(&'static Declaration),
+    /// Many, whose services have no breakers of their own.
+    Shared,
 }
 
-/// What came of making a breaker.
+/// What came of making a breaker: a new one, with what is written about it and cannot be in
+/// force.
 pub(super) enum Made {
-    New(Entry),
+    New(Entry, Vec<ConfigError>),
     Known(Entry),
 }
 
-impl Made {
-    pub(super) const fn entry(&self) -> Entry {
-        match self {
-            Self::New(entry) | Self::Known(entry) => *entry,
-        }
-    }
-}
-
 /// The numbers that a new breaker begins with, and where they are written.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(super) struct Numbers {
-    pub(super) policy: Policy,
+    layers: Layers,
     origin: Origin,
 }
 
 impl Numbers {
-    pub(super) const fn by_name_alone() -> Self {
-        Self {
-            policy: Policy::new(),
-            origin: Origin::ByNameAlone,
-        }
+    /// Those of a service that `site` names, or as yet nobody.
+    pub(super) fn new(layers: Layers, site: Option<&'static Declaration>) -> Self {
+        let origin = site.map_or(Origin::Unnamed, Origin::Site);
+        Self { layers, origin }
     }
 
-    pub(super) const fn of_code(policy: Policy) -> Self {
+    pub(super) const fn shared(layers: Layers) -> Self {
         Self {
-            policy,
-            origin: Origin::Code,
-        }
-    }
-
-    pub(super) const fn of_site(declaration: &'static Declaration) -> Self {
-        Self {
-            policy: declaration.policy,
-            origin: Origin::Site(declaration),
+            layers,
+            origin: Origin::Shared,
         }
     }
 }
@@ -93,13 +79,14 @@ impl Table {
 
     /// The breakers, by name.
     pub(super) fn breakers(&self) -> Vec<&'static Breaker> {
-        let mut breakers: Vec<_> = read(&self.rows)
-            .entries
-            .values()
-            .map(|entry| entry.breaker)
-            .collect();
+        let mut breakers: Vec<_> = read(&self.rows).breakers().collect();
         breakers.sort_by_key(|breaker| breaker.name());
         breakers
+    }
+
+    /// Lets no breaker be made until the answer is dropped.
+    pub(super) fn freeze(&self) -> RwLockReadGuard<'_, Rows> {
+        read(&self.rows)
     }
 
     /// The breaker of a service: the one there is, else a new one with `numbers`,
@@ -116,7 +103,7 @@ impl Table {
         let mut rows = write(&self.rows);
         match rows.entries.get(&*service) {
             Some(entry) => Made::Known(*entry),
-            None => Made::New(rows.insert(service, host, numbers())),
+            None => rows.insert(service, host, numbers()),
         }
     }
 
@@ -125,7 +112,7 @@ impl Table {
         &self,
         service: &str,
         host: &Arc<Host>,
-        numbers: Numbers,
+        numbers: impl FnOnce() -> Numbers,
         limit: usize,
     ) -> Option<Made> {
         {
@@ -146,48 +133,56 @@ impl Table {
         }
         rows.dynamic += 1;
         let service = Cow::Owned(service.to_owned());
-        Some(Made::New(rows.insert(service, host, numbers)))
+        Some(rows.insert(service, host, numbers()))
     }
 
-    /// Gives a breaker that was declared by its name alone the numbers of the first call
-    /// site that names it. The lock makes one of several the first, and lets no late word
-    /// of code be lost.
+    /// Gives a breaker that was declared by its name the numbers of the first call site that
+    /// names it, below those that it has. The lock makes one of several the first.
     #[cold]
-    pub(super) fn adopt(&self, entry: Entry, declaration: &'static Declaration) -> Entry {
+    pub(super) fn adopt(
+        &self,
+        entry: Entry,
+        declaration: &'static Declaration,
+    ) -> (Entry, Vec<ConfigError>) {
+        let mut unused = Vec::new();
         match write(&self.rows).entries.get_mut(entry.breaker.name()) {
-            None => entry,
+            None => (entry, unused),
             Some(known) => {
-                if matches!(known.origin, Origin::ByNameAlone) {
-                    known.breaker.set_policy(declaration.policy);
+                if matches!(known.origin, Origin::Unnamed) {
+                    let held = known.breaker.hold();
+                    let mut layers = held.layers().clone();
+                    layers.attribute = Some(declaration);
+                    unused = layers.leave_out(known.breaker.name());
+                    held.put(layers);
                     known.origin = Origin::Site(declaration);
                 }
-                *known
+                (*known, unused)
             }
-        }
-    }
-
-    /// Puts the numbers of code in place of those that a breaker began with.
-    pub(super) fn redeclare(&self, service: &str, policy: Policy) {
-        if let Some(entry) = write(&self.rows).entries.get_mut(service) {
-            entry.breaker.set_policy(policy);
-            entry.origin = Origin::Code;
         }
     }
 }
 
 impl Rows {
-    fn insert(&mut self, service: Cow<'static, str>, host: &Arc<Host>, numbers: Numbers) -> Entry {
+    pub(super) fn breakers(&self) -> impl Iterator<Item = &'static Breaker> {
+        self.entries.values().map(|entry| entry.breaker)
+    }
+
+    fn insert(&mut self, service: Cow<'static, str>, host: &Arc<Host>, numbers: Numbers) -> Made {
         let name: &'static str = match service {
             Cow::Borrowed(name) => name,
             Cow::Owned(name) => Box::leak(name.into_boxed_str()),
         };
-        let breaker = Breaker::new(name, numbers.policy, Arc::clone(host));
+        let Numbers { mut layers, origin } = numbers;
+        let unused = layers.leave_out(name);
+        let breaker = Breaker::new(name, layers, Arc::clone(host));
         let entry = Entry {
             breaker: Box::leak(Box::new(breaker)),
-            origin: numbers.origin,
+            origin,
         };
         self.entries.insert(name, entry);
-        entry
+        // Its numbers are to be told.
+        host.bell.ring();
+        Made::New(entry, unused)
     }
 }
 
@@ -195,10 +190,11 @@ impl Rows {
 mod tests {
     use crate::declaration::Location;
     use crate::host::Host;
+    use crate::policy::Policy;
 
     use super::*;
 
-    const SITE: Policy = Policy::new().threshold(2);
+    const SITE: Policy = Policy::new().threshold(2).probes(3);
     const CODE: Policy = Policy::new().threshold(9);
 
     static DECLARATION: Declaration = Declaration {
@@ -208,27 +204,47 @@ mod tests {
         location: Location::new("table.rs", 1),
     };
 
-    fn by_name_alone(table: &Table) -> Entry {
+    fn entry(table: &Table, code: Policy) -> Entry {
         let host = Arc::new(Host::new());
-        let made = table.make(Cow::Borrowed("bare"), &host, Numbers::by_name_alone);
-        made.entry()
+        let layers = Layers::new(None, Arc::default(), code);
+        let numbers = || Numbers::new(layers, None);
+        match table.make(Cow::Borrowed("bare"), &host, numbers) {
+            Made::New(entry, _) | Made::Known(entry) => entry,
+        }
     }
 
     /// A declaration may come while a call does.
     #[test]
-    fn code_has_the_last_word_before_and_after_a_site_has_given_its_numbers() {
+    fn code_has_the_last_word_on_its_keys_before_and_after_a_site_has_given_its_numbers() {
         let table = Table::default();
-        let before = by_name_alone(&table);
-        table.redeclare("bare", CODE);
-        let after = table.adopt(before, &DECLARATION);
-        assert_eq!(after.breaker.policy(), CODE);
-        assert!(matches!(after.origin, Origin::Code));
+        let (after, _) = table.adopt(entry(&table, CODE), &DECLARATION);
+        assert_eq!(after.breaker.policy(), CODE.probes(3));
+        assert!(matches!(after.origin, Origin::Site(_)));
 
         let table = Table::default();
-        let adopted = table.adopt(by_name_alone(&table), &DECLARATION);
+        let (adopted, _) = table.adopt(entry(&table, Policy::new()), &DECLARATION);
         assert_eq!(adopted.breaker.policy(), SITE);
-        assert!(matches!(adopted.origin, Origin::Site(_)));
-        table.redeclare("bare", CODE);
-        assert_eq!(adopted.breaker.policy(), CODE);
+        let held = adopted.breaker.hold();
+        let mut layers = held.layers().clone();
+        layers.code = CODE;
+        held.put(layers);
+        assert_eq!(adopted.breaker.policy(), CODE.probes(3));
+    }
+
+    /// The word of code is kept, and what the attribute says against it is told.
+    #[test]
+    fn what_a_late_site_says_against_code_is_left_out() {
+        let table = Table::default();
+        let (adopted, unused) =
+            table.adopt(entry(&table, Policy::new().close_after(4)), &DECLARATION);
+        assert_eq!(
+            adopted.breaker.policy(),
+            Policy::new().threshold(2).close_after(4)
+        );
+        let told: Vec<_> = unused.iter().map(ToString::to_string).collect();
+        let expected = "table.rs:1: service `bare`: `close_after` is larger than `probes`, so a \
+                        round could never close the circuit (`close_after` is 4 in code); it is \
+                        left out";
+        assert_eq!(told, [expected]);
     }
 }

@@ -1,10 +1,13 @@
-//! Counting while the circuit is closed: consecutive failures.
+//! What an outcome does to a closed circuit: it counts in a row, or in a window.
 
+use crate::policy::Policy;
 use crate::reason::Reason;
+use crate::rules::ticket::Outcome;
+use crate::rules::window::Sums;
 use crate::verdict::Verdict;
 
 /// What an outcome does to a closed circuit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Count {
     /// The count stays as it is.
     Keep,
@@ -12,6 +15,22 @@ pub(crate) enum Count {
     Failures(u32),
     /// The circuit opens.
     Trip(Reason),
+}
+
+/// An outcome meets `failures` earlier ones in a row, or the `sums` of a window in which
+/// it is counted itself.
+pub(super) fn judge(policy: &Policy, failures: u32, outcome: Outcome, sums: &Sums) -> Count {
+    match outcome.verdict {
+        Verdict::Ignore => Count::Keep,
+        Verdict::OpenFor(_) => Count::Trip(Reason::OpenFor),
+        verdict if policy.get_window().is_none() => match policy.get_threshold() {
+            Some(threshold) => count(threshold, failures, verdict),
+            None => Count::Keep,
+        },
+        Verdict::Success | Verdict::Failure | Verdict::RetryAfter(_) => {
+            sums.judge(policy).map_or(Count::Keep, Count::Trip)
+        }
+    }
 }
 
 /// An outcome meets `failures` earlier failures in a row.

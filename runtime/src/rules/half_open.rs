@@ -3,6 +3,7 @@
 use crate::clock::Tick;
 use crate::policy::Policy;
 use crate::reason::Reason;
+use crate::rules::ticket::Outcome;
 use crate::rules::ticket::Ticket;
 use crate::verdict::Verdict;
 
@@ -16,6 +17,8 @@ use crate::verdict::Verdict;
 pub(crate) struct Round {
     slots: Vec<Option<Probe>>,
     successes: u32,
+    /// Probes that failed, of a round that is judged by their share.
+    failures: u32,
     /// Probes that hung and gave no vote, ended or not.
     hung: u32,
 }
@@ -27,10 +30,12 @@ struct Probe {
 }
 
 /// What a round answers to a call that wants to be a probe.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Place {
     Taken(u32),
     Busy,
+    /// The ramp of a closed circuit has no token for it.
+    Ramp,
     /// Too many probes hang: the circuit opens.
     Open(Reason),
     /// Enough have succeeded, by numbers that were changed meanwhile: it closes.
@@ -38,7 +43,7 @@ pub(crate) enum Place {
 }
 
 /// What the end of a probe decides.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Decision {
     Undecided,
     Close(Reason),
@@ -52,12 +57,15 @@ impl Round {
         if let Some(reason) = self.hung_out(policy) {
             return Place::Open(reason);
         }
-        if let Some(reason) = self.succeeded(policy) {
-            return Place::Close(reason);
+        match self.decide(policy) {
+            Decision::Undecided => {}
+            Decision::Close(reason) => return Place::Close(reason),
+            Decision::Open(reason) => return Place::Open(reason),
         }
         let in_flight = self.in_flight();
+        let voted = self.successes.saturating_add(self.failures);
         if in_flight >= policy.get_probe_concurrency()
-            || self.successes.saturating_add(in_flight) >= policy.get_probes()
+            || voted.saturating_add(in_flight) >= policy.get_probes()
         {
             return Place::Busy;
         }
@@ -84,7 +92,7 @@ impl Round {
         &mut self,
         policy: &Policy,
         slot: u32,
-        verdict: Verdict,
+        outcome: Outcome,
         now: Tick,
     ) -> Decision {
         self.notice_hung(policy, now);
@@ -96,23 +104,58 @@ impl Round {
                 .and_then(|slot| self.slots.get_mut(slot))
                 .and_then(Option::take)
         };
-        match (verdict, ended) {
+        let by_share = policy.get_probe_failure_rate().is_some();
+        match (vote(policy, outcome), ended) {
+            (Vote::Ban, _) => Decision::Open(Reason::OpenFor),
             // Also of a call that rides along: it is the service that failed.
-            (Verdict::Failure | Verdict::RetryAfter(_), _) => Decision::Open(Reason::ProbeFailed),
-            (Verdict::OpenFor(_), _) => Decision::Open(Reason::OpenFor),
-            (Verdict::Success, Some(probe)) => {
-                if probe.hung {
-                    self.hung -= 1;
-                }
-                self.successes += 1;
-                self.succeeded(policy)
-                    .map_or(Decision::Undecided, Decision::Close)
+            (Vote::Against(reason), _) if !by_share => Decision::Open(reason),
+            (Vote::Against(_), Some(probe)) => {
+                self.voted(probe);
+                self.failures += 1;
+                self.decide(policy)
             }
-            (Verdict::Ignore, Some(_)) => self
+            (Vote::For, Some(probe)) => {
+                self.voted(probe);
+                self.successes += 1;
+                self.decide(policy)
+            }
+            (Vote::None, Some(_)) => self
                 .hung_out(policy)
                 .map_or(Decision::Undecided, Decision::Open),
-            (Verdict::Success | Verdict::Ignore, None) => Decision::Undecided,
+            (Vote::Against(_) | Vote::For | Vote::None, None) => Decision::Undecided,
         }
+    }
+
+    /// One that hung and voted after all.
+    const fn voted(&mut self, probe: Probe) {
+        if probe.hung {
+            self.hung -= 1;
+        }
+    }
+
+    /// What the votes so far decide, as soon as no vote to come can change it.
+    fn decide(&self, policy: &Policy) -> Decision {
+        let successes = self.successes;
+        let closes = Decision::Close(Reason::ProbesSucceeded { successes });
+        if successes >= policy.get_close_after() {
+            return closes;
+        }
+        let Some(limit) = policy.get_probe_failure_rate() else {
+            return Decision::Undecided;
+        };
+        let probes = policy.get_probes();
+        let share = |failures: u32| f64::from(failures) / f64::from(probes);
+        if share(self.failures) >= limit {
+            return Decision::Open(Reason::ProbeFailureRate {
+                failed: self.failures,
+                probes,
+                limit,
+            });
+        }
+        if share(probes.saturating_sub(successes)) < limit {
+            return closes;
+        }
+        Decision::Undecided
     }
 
     /// Takes their places from the probes that are too old. At exactly
@@ -132,14 +175,30 @@ impl Round {
         u32::try_from(live.count()).unwrap_or(u32::MAX)
     }
 
-    fn succeeded(&self, policy: &Policy) -> Option<Reason> {
-        (self.successes >= policy.get_close_after()).then_some(Reason::ProbesSucceeded {
-            successes: self.successes,
-        })
-    }
-
     fn hung_out(&self, policy: &Policy) -> Option<Reason> {
         (self.hung >= policy.get_probes().max(2)).then_some(Reason::ProbesHung { hung: self.hung })
+    }
+}
+
+/// What a probe says by its end.
+enum Vote {
+    For,
+    Against(Reason),
+    /// Against, and for how long.
+    Ban,
+    None,
+}
+
+/// Where slow calls can open a circuit, a slow probe does not show that it is well.
+fn vote(policy: &Policy, outcome: Outcome) -> Vote {
+    match outcome.verdict {
+        Verdict::Failure | Verdict::RetryAfter(_) => Vote::Against(Reason::ProbeFailed),
+        Verdict::OpenFor(_) => Vote::Ban,
+        Verdict::Success if outcome.is_slow && policy.get_slow_call_rate().is_some() => {
+            Vote::Against(Reason::ProbeSlow)
+        }
+        Verdict::Success => Vote::For,
+        Verdict::Ignore => Vote::None,
     }
 }
 
@@ -150,6 +209,17 @@ mod tests {
     use super::*;
 
     const SECOND: u64 = 1_000_000_000;
+
+    const SUCCESS: Outcome = outcome(Verdict::Success);
+    const FAILURE: Outcome = outcome(Verdict::Failure);
+    const IGNORED: Outcome = outcome(Verdict::Ignore);
+
+    const fn outcome(verdict: Verdict) -> Outcome {
+        Outcome {
+            verdict,
+            is_slow: false,
+        }
+    }
 
     fn policy(probes: u32) -> Policy {
         Policy::new()
@@ -173,7 +243,7 @@ mod tests {
         let policy = policy(2);
         let mut round = Round::default();
         assert_eq!(round.take(&policy, Tick(0)), Place::Taken(0));
-        round.end(&policy, 0, Verdict::Success, Tick(1));
+        round.end(&policy, 0, SUCCESS, Tick(1));
         assert_eq!(round.take(&policy, Tick(2)), Place::Taken(0));
         assert_eq!(round.take(&policy, Tick(2)), Place::Busy);
     }
@@ -195,7 +265,7 @@ mod tests {
         let mut round = Round::default();
         round.take(&policy, Tick(0));
         round.take(&policy, Tick(SECOND));
-        let late = round.end(&policy, 0, Verdict::Success, Tick(SECOND + 1));
+        let late = round.end(&policy, 0, SUCCESS, Tick(SECOND + 1));
         assert_eq!(
             late,
             Decision::Close(Reason::ProbesSucceeded { successes: 1 })
@@ -220,7 +290,7 @@ mod tests {
         for hung in 0..2 {
             let start = Tick(hung * 10 * SECOND);
             assert_eq!(round.take(&policy, start), Place::Taken(0));
-            let dropped = round.end(&policy, 0, Verdict::Ignore, start + Duration::from_secs(1));
+            let dropped = round.end(&policy, 0, IGNORED, start + Duration::from_secs(1));
             match hung {
                 0 => assert_eq!(dropped, Decision::Undecided),
                 _ => assert_eq!(dropped, Decision::Open(Reason::ProbesHung { hung: 2 })),
@@ -233,8 +303,8 @@ mod tests {
         let policy = policy(1);
         let mut round = Round::default();
         round.take(&policy, Tick(0));
-        round.end(&policy, 0, Verdict::Ignore, Tick(1));
-        let again = round.end(&policy, 0, Verdict::Success, Tick(2));
+        round.end(&policy, 0, IGNORED, Tick(1));
+        let again = round.end(&policy, 0, SUCCESS, Tick(2));
         assert_eq!(again, Decision::Undecided);
         assert_eq!(round.successes, 0);
     }
@@ -245,7 +315,7 @@ mod tests {
         let mut round = Round::default();
         for now in 0..2 {
             assert_eq!(round.take(&policy(3), Tick(now)), Place::Taken(0));
-            round.end(&policy(3), 0, Verdict::Success, Tick(now));
+            round.end(&policy(3), 0, SUCCESS, Tick(now));
         }
         let reason = Reason::ProbesSucceeded { successes: 2 };
         assert_eq!(round.take(&policy(2), Tick(2)), Place::Close(reason));
@@ -256,9 +326,62 @@ mod tests {
         let policy = policy(1);
         let mut round = Round::default();
         round.take(&policy, Tick(0));
-        let mut end = |verdict| round.end(&policy, Ticket::RIDING, verdict, Tick(1));
-        assert_eq!(end(Verdict::Success), Decision::Undecided);
-        assert_eq!(end(Verdict::Ignore), Decision::Undecided);
-        assert_eq!(end(Verdict::Failure), Decision::Open(Reason::ProbeFailed));
+        let mut end = |outcome| round.end(&policy, Ticket::RIDING, outcome, Tick(1));
+        assert_eq!(end(SUCCESS), Decision::Undecided);
+        assert_eq!(end(IGNORED), Decision::Undecided);
+        assert_eq!(end(FAILURE), Decision::Open(Reason::ProbeFailed));
+    }
+
+    /// Ends so many probes one after the other, `F` or `S` each.
+    fn play(policy: &Policy, script: &str) -> Decision {
+        let mut round = Round::default();
+        let mut last = Decision::Undecided;
+        for end in script.chars() {
+            assert_eq!(last, Decision::Undecided, "{script}");
+            assert_eq!(round.take(policy, Tick(0)), Place::Taken(0), "{script}");
+            let outcome = if end == 'F' { FAILURE } else { SUCCESS };
+            last = round.end(policy, 0, outcome, Tick(1));
+        }
+        last
+    }
+
+    /// F2, F4, F10
+    #[test]
+    fn a_round_is_decided_as_soon_as_no_vote_can_change_it() {
+        let half = policy(4).probe_failure_rate(0.5);
+        let opens = |failed, limit| {
+            Decision::Open(Reason::ProbeFailureRate {
+                failed,
+                probes: 4,
+                limit,
+            })
+        };
+        let closes = |successes| Decision::Close(Reason::ProbesSucceeded { successes });
+        assert_eq!(play(&half, "FF"), opens(2, 0.5));
+        assert_eq!(play(&half, "SFF"), opens(2, 0.5));
+        assert_eq!(play(&half, "SSF"), Decision::Undecided);
+        assert_eq!(play(&half, "SSFS"), closes(3));
+        assert_eq!(play(&half, "SSS"), closes(3));
+        let early = policy(4).close_after(2).probe_failure_rate(0.75);
+        assert_eq!(play(&early, "SFF"), Decision::Undecided);
+        assert_eq!(play(&early, "SFFF"), opens(3, 0.75));
+        assert_eq!(play(&early, "SS"), closes(2));
+    }
+
+    #[test]
+    fn a_slow_probe_is_a_failed_one_where_slow_calls_are_judged() {
+        let slow = Outcome {
+            is_slow: true,
+            ..SUCCESS
+        };
+        let end = |policy: &Policy| {
+            let mut round = Round::default();
+            round.take(policy, Tick(0));
+            round.end(policy, 0, slow, Tick(1))
+        };
+        let labelled = policy(1).slow_call(Duration::from_nanos(1));
+        assert!(matches!(end(&labelled), Decision::Close(_)));
+        let judged = labelled.window(crate::policy::Window::Calls(20));
+        assert_eq!(end(&judged), Decision::Open(Reason::ProbeSlow));
     }
 }

@@ -4,21 +4,36 @@
 //! next state goes out. A step may run twice, so it changes nothing but the
 //! circuit it is given.
 
-mod breaker;
+mod change;
+mod circuit;
 mod closed;
 mod half_open;
 mod opening;
+mod overlay;
+mod ramp;
 mod ticket;
+mod window;
 
-pub(crate) use breaker::Admission;
-pub(crate) use breaker::Change;
-pub(crate) use breaker::Circuit;
-pub(crate) use breaker::GENERATIONS;
-pub(crate) use breaker::Mode;
-pub(crate) use breaker::Settled;
-pub(crate) use breaker::admit;
-pub(crate) use breaker::settle;
+pub(crate) use change::Change;
+pub(crate) use change::Changes;
+pub(crate) use change::Scope;
+pub(crate) use circuit::Admission;
+pub(crate) use circuit::Circuit;
+pub(crate) use circuit::Closed;
+pub(crate) use circuit::GENERATIONS;
+pub(crate) use circuit::Law;
+pub(crate) use circuit::Mode;
+pub(crate) use circuit::Settled;
+pub(crate) use circuit::admit;
+pub(crate) use circuit::settle;
 pub(crate) use closed::Count;
 pub(crate) use closed::count;
-pub(crate) use opening::Opening;
+pub(crate) use overlay::Command;
+pub(crate) use overlay::command;
+pub(crate) use overlay::expire;
+pub(crate) use overlay::renumber;
+pub(crate) use ticket::Outcome;
 pub(crate) use ticket::Ticket;
+pub(crate) use window::Observed;
+pub(crate) use window::Sums;
+pub(crate) use window::Time;

@@ -1,0 +1,219 @@
+//! One breaker a key, under one service: `key = tenant`.
+//!
+//! They share the numbers, the counts and the notes of their service, and have a circuit
+//! each. There are at most `max_keys`; where there is no room, those go that nobody has used
+//! for a while and that have nothing to remember, and where none can go, further keys share
+//! one breaker.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
+use std::sync::OnceLock;
+use std::sync::PoisonError;
+use std::sync::RwLock;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
+
+use crate::breaker::Breaker;
+use crate::breaker::Service;
+use crate::clock::Tick;
+use crate::policy::Window;
+use crate::state::State;
+use crate::word::Phase;
+
+/// The key of the breaker that all keys beyond the limit share.
+const OVERFLOW: &str = "breakerbox:overflow";
+
+/// The longest key that is kept as it is, in bytes.
+const LONGEST: usize = 128;
+
+/// Whoever has not come for so long, or for a longer window, has left.
+const IDLE: Duration = Duration::from_secs(60);
+
+/// How long a search for idle keys that found none is not repeated.
+const PAUSE: Duration = Duration::from_secs(1);
+
+#[derive(Default)]
+pub(super) struct Keys {
+    by_key: RwLock<HashMap<Arc<str>, Row>>,
+    overflow: OnceLock<Arc<Breaker>>,
+    /// When room is looked for again.
+    look_at: AtomicU64,
+}
+
+struct Row {
+    breaker: Arc<Breaker>,
+    /// When somebody asked for it last.
+    used: AtomicU64,
+}
+
+/// The breaker of one key, which lives while somebody holds it, and while it has something
+/// to remember.
+///
+/// It is given out by [`Breaker::key`], and is used as the [`Breaker`] it stands for.
+#[derive(Clone)]
+pub struct Keyed(Which);
+
+#[derive(Clone)]
+enum Which {
+    Own(Arc<Breaker>),
+    /// Somebody has forced the whole service.
+    Service(&'static Breaker),
+}
+
+impl Deref for Keyed {
+    type Target = Breaker;
+
+    #[inline]
+    fn deref(&self) -> &Breaker {
+        match &self.0 {
+            Which::Own(breaker) => breaker,
+            Which::Service(breaker) => breaker,
+        }
+    }
+}
+
+impl fmt::Debug for Keyed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Keyed").field(&**self).finish()
+    }
+}
+
+impl Breaker {
+    /// The breaker of one key of this service: a tenant, a region, a merchant.
+    ///
+    /// Each key has a circuit of its own, with the numbers of the service; the calls of all
+    /// keys are counted together. There are at most `max_keys`: beyond, keys that nobody has
+    /// used for a minute (or for a longer window) make room if they are closed, and where
+    /// none can, further keys share one breaker. Of a key longer than 128 bytes the beginning
+    /// counts.
+    ///
+    /// While somebody has forced the whole service open or closed, this is its breaker.
+    ///
+    /// ```
+    /// # let registry = breakerbox::Registry::builder().declare("ledger").build().unwrap();
+    /// # let ledger = registry.breaker("ledger").unwrap();
+    /// let acme = ledger.key("acme");
+    /// acme.try_acquire()?.success();
+    /// assert_eq!(ledger.snapshot().calls.success, 1);
+    /// # Ok::<(), breakerbox::Rejected>(())
+    /// ```
+    pub fn key(&'static self, key: &str) -> Keyed {
+        if matches!(
+            self.gate.load().phase(),
+            Phase::ForcedOpen | Phase::ForcedClosed
+        ) && matches!(self.state(), State::ForcedOpen | State::ForcedClosed)
+        {
+            return Keyed(Which::Service(self));
+        }
+        Keyed(Which::Own(self.service.key(beginning(key))))
+    }
+
+    /// The keys that have a breaker now, each with it, in no order. The one that the keys
+    /// beyond `max_keys` share is `breakerbox:overflow`.
+    #[must_use]
+    pub fn keys(&self) -> Vec<(Arc<str>, Keyed)> {
+        let all = self.service.all_keys().into_iter();
+        all.filter_map(|breaker| Some((breaker.key.clone()?, Keyed(Which::Own(breaker)))))
+            .collect()
+    }
+}
+
+impl Service {
+    fn key(&'static self, key: &str) -> Arc<Breaker> {
+        let now = self.host.clock.coarse();
+        let keys = self.keys.get_or_init(Box::default);
+        let known = keys.by_key.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(row) = known.get(key) {
+            row.touch(now);
+            return Arc::clone(&row.breaker);
+        }
+        drop(known);
+        self.new_key(keys, key, now)
+    }
+
+    #[cold]
+    fn new_key(&'static self, keys: &Keys, key: &str, now: Tick) -> Arc<Breaker> {
+        let policy = self.numbers().policy;
+        let most = policy.get_max_keys() as usize;
+        let mut known = keys.by_key.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(row) = known.get(key) {
+            return Arc::clone(&row.breaker);
+        }
+        if known.len() >= most && now.0 >= keys.look_at.load(Relaxed) {
+            let window = match policy.get_window() {
+                Some(Window::Time(window)) => window.max(IDLE),
+                Some(Window::Calls(_)) | None => IDLE,
+            };
+            known.retain(|_, row| !row.is_idle(window, now));
+            keys.look_at.store((now + PAUSE).0, Relaxed);
+        }
+        if known.len() >= most {
+            drop(known);
+            let overflow = keys
+                .overflow
+                .get_or_init(|| Arc::new(Breaker::of_key(self, &policy, OVERFLOW)));
+            return Arc::clone(overflow);
+        }
+        let breaker = Arc::new(Breaker::of_key(self, &policy, key));
+        let row = Row {
+            breaker: Arc::clone(&breaker),
+            used: AtomicU64::new(now.0),
+        };
+        // The key that the breaker has is the key of the row.
+        known.extend(breaker.key.clone().map(|key| (key, row)));
+        drop(known);
+        // Other numbers may have come before it was in the list of those that are told.
+        let numbers = self.numbers();
+        if numbers.policy != policy {
+            breaker.gate.renumber(&policy, &numbers, now);
+        }
+        drop(numbers);
+        breaker
+    }
+
+    pub(super) fn all_keys(&self) -> Vec<Arc<Breaker>> {
+        let Some(keys) = self.keys.get() else {
+            return Vec::new();
+        };
+        let known = keys.by_key.read().unwrap_or_else(PoisonError::into_inner);
+        let own = known.values().map(|row| &row.breaker);
+        own.chain(keys.overflow.get()).cloned().collect()
+    }
+
+    /// How many keys have a circuit that does not admit all calls.
+    pub(super) fn open_keys(&self) -> u64 {
+        let all = self.all_keys();
+        let open = all
+            .iter()
+            .filter(|breaker| !matches!(breaker.state(), State::Closed | State::ForcedClosed));
+        open.count() as u64
+    }
+}
+
+impl Row {
+    /// Threads that come for one key at one time would write to one place, so only so often.
+    fn touch(&self, now: Tick) {
+        let used = Tick(self.used.load(Relaxed));
+        if now.since(used) >= Duration::from_secs(1) {
+            self.used.store(now.0, Relaxed);
+        }
+    }
+
+    /// Nobody holds it, nobody came of late, and it would be made anew as it is. It is looked
+    /// at under the lock under which it is given out.
+    fn is_idle(&self, window: Duration, now: Tick) -> bool {
+        Arc::strong_count(&self.breaker) == 1
+            && now.since(Tick(self.used.load(Relaxed))) >= window
+            && self.breaker.gate.load().is_closed()
+    }
+}
+
+/// Of a key that is too long.
+fn beginning(key: &str) -> &str {
+    let mut ends = (0..=LONGEST.min(key.len())).rev();
+    let end = ends.find(|at| key.is_char_boundary(*at));
+    &key[..end.unwrap_or(0)]
+}

@@ -1,0 +1,223 @@
+//! What people do to a breaker by hand.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::PoisonError;
+use std::time::Duration;
+
+use crate::breaker::Breaker;
+use crate::clock::Tick;
+use crate::event::By;
+use crate::reason::Reason;
+use crate::rules::Changes;
+use crate::rules::Command;
+
+/// The longest text that is kept of an actor or a reason, in bytes.
+const KEPT: usize = 256;
+
+/// An override that has begun. It ends by itself when its time has passed, or earlier by
+/// [`Breaker::clear_override`]; dropping this does nothing, but see [`guard`](Self::guard).
+#[derive(Debug)]
+pub struct Override<'b> {
+    breaker: &'b Breaker,
+    /// The generation that began with it.
+    id: u64,
+}
+
+/// An override that ends when this is dropped, if it has not ended before and no other
+/// one has taken its place.
+#[derive(Debug)]
+#[must_use = "the override ends when this is dropped"]
+pub struct OverrideGuard<'b> {
+    of: Override<'b>,
+}
+
+/// An override that nobody could account for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum OverrideError {
+    /// It would end before it begins.
+    #[error("an override must last longer than zero")]
+    NoTime,
+    /// Nobody is named who wants it.
+    #[error("an override needs an actor: who wants it")]
+    NoActor,
+    /// No reason is given.
+    #[error("an override needs a reason: why it is wanted")]
+    NoReason,
+}
+
+impl<'b> Override<'b> {
+    /// Ties the override to a value: it ends when that is dropped, and by itself as before.
+    pub const fn guard(self) -> OverrideGuard<'b> {
+        OverrideGuard { of: self }
+    }
+}
+
+impl Drop for OverrideGuard<'_> {
+    fn drop(&mut self) {
+        self.of.breaker.command(Command::ClearOnly(self.of.id));
+    }
+}
+
+impl Breaker {
+    /// Rejects all calls for `ttl`, whatever the rules say.
+    ///
+    /// What lies beneath is kept as it is: the counts of a closed circuit, and what is left
+    /// of an opening; a half-open circuit begins a fresh round afterwards. Calls that are
+    /// out end as late ones.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # let registry = breakerbox::Registry::builder().declare("tax").build().unwrap();
+    /// # let tax = registry.breaker("tax").unwrap();
+    /// let hour = Duration::from_secs(3600);
+    /// tax.force_open(hour, "ana", "the provider migrates until 3:00")?;
+    /// assert!(tax.try_acquire().is_err());
+    /// tax.clear_override();
+    /// assert!(tax.try_acquire().is_ok());
+    /// # Ok::<(), breakerbox::OverrideError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`OverrideError`] where there is no time, actor or reason. Nothing is changed then.
+    /// Of long texts the first 256 bytes are kept.
+    pub fn force_open(
+        &self,
+        ttl: Duration,
+        actor: impl AsRef<str>,
+        reason: impl AsRef<str>,
+    ) -> Result<Override<'_>, OverrideError> {
+        self.force(
+            Command::ForceOpen(ttl),
+            ttl,
+            actor.as_ref(),
+            reason.as_ref(),
+        )
+    }
+
+    /// Lets all calls through for `ttl` and judges none of them; they are counted by their
+    /// outcomes. Afterwards the circuit is closed and has forgotten everything.
+    ///
+    /// # Errors
+    ///
+    /// As of [`force_open`](Self::force_open).
+    pub fn force_closed(
+        &self,
+        ttl: Duration,
+        actor: impl AsRef<str>,
+        reason: impl AsRef<str>,
+    ) -> Result<Override<'_>, OverrideError> {
+        self.force(
+            Command::ForceClosed(ttl),
+            ttl,
+            actor.as_ref(),
+            reason.as_ref(),
+        )
+    }
+
+    /// Lets all calls through for `ttl`, while the rules work on beneath: each time the
+    /// circuit would have opened is an [`Event::WouldOpen`](crate::Event::WouldOpen), and
+    /// calls that would have been rejected are counted. Afterwards the circuit is closed and
+    /// has forgotten everything.
+    ///
+    /// # Errors
+    ///
+    /// As of [`force_open`](Self::force_open).
+    pub fn shadow(
+        &self,
+        ttl: Duration,
+        actor: impl AsRef<str>,
+        reason: impl AsRef<str>,
+    ) -> Result<Override<'_>, OverrideError> {
+        self.force(Command::Shadow(ttl), ttl, actor.as_ref(), reason.as_ref())
+    }
+
+    /// Ends an override, if there is one, and says whether there was.
+    pub fn clear_override(&self) -> bool {
+        let (changes, now) = self.command(Command::Clear);
+        // One that was over before ended then.
+        changes
+            .iter()
+            .any(|change| change.reason == Reason::OverrideEnded && change.at == now)
+    }
+
+    /// Closes the circuit and forgets all that was counted, and all earlier openings. An
+    /// override stays over it.
+    pub fn reset(&self) {
+        self.command(Command::Reset);
+    }
+
+    fn force(
+        &self,
+        command: Command,
+        ttl: Duration,
+        actor: &str,
+        reason: &str,
+    ) -> Result<Override<'_>, OverrideError> {
+        if ttl.is_zero() {
+            return Err(OverrideError::NoTime);
+        }
+        if actor.trim().is_empty() {
+            return Err(OverrideError::NoActor);
+        }
+        if reason.trim().is_empty() {
+            return Err(OverrideError::NoReason);
+        }
+        let by = By {
+            actor: kept(actor),
+            reason: kept(reason),
+        };
+        let (changes, _) = self.command_by(command, Some(by));
+        let began = changes
+            .iter()
+            .find(|change| change.reason == Reason::Override);
+        Ok(Override {
+            breaker: self,
+            id: began.map_or(u64::MAX, |change| change.generation),
+        })
+    }
+
+    fn command(&self, command: Command) -> (Changes, Tick) {
+        self.command_by(command, None)
+    }
+
+    /// Does what somebody wants, and tells who.
+    fn command_by(&self, command: Command, by: Option<By>) -> (Changes, Tick) {
+        // One at a time, so that each change has its own name to it.
+        let mut known = self.by.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = self.service.host.clock.now();
+        let numbers = self.service.numbers();
+        let changes = self.gate.command(&numbers, command, now);
+        drop(numbers);
+        let earlier = known.clone();
+        if by.is_some() {
+            *known = by;
+        }
+        for change in changes.iter() {
+            let by = match change.reason {
+                Reason::Override => known.clone(),
+                Reason::OverrideEnded => earlier.clone(),
+                _ => None,
+            };
+            self.service.tell(*change, self.key.as_ref(), by);
+        }
+        drop(known);
+        self.wake_waiting(&changes);
+        (changes, now)
+    }
+}
+
+impl fmt::Display for By {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.actor, self.reason)
+    }
+}
+
+/// The beginning of a text.
+fn kept(text: &str) -> Arc<str> {
+    let end = (0..=KEPT.min(text.len())).rev();
+    let end = end.into_iter().find(|at| text.is_char_boundary(*at));
+    Arc::from(&text[..end.unwrap_or(0)])
+}

@@ -1,0 +1,120 @@
+//! The last so many calls of a circuit: a count window.
+
+use crate::rules::Sums;
+
+/// What is kept of one call.
+const CALL: u8 = 1;
+const FAILURE: u8 = 2;
+const SLOW: u8 = 4;
+
+/// Whoever holds it writes it: the order of the calls is what it is about, so threads
+/// cannot count each for itself.
+#[derive(Debug, Default)]
+pub(crate) struct Recent {
+    /// The generation in which it was emptied last.
+    emptied: u64,
+    /// A place for each call, filled round and round.
+    places: Box<[u8]>,
+    next: usize,
+    sums: Sums,
+}
+
+impl Recent {
+    /// Empty, for so many calls.
+    pub(crate) fn new(calls: u32) -> Self {
+        Self {
+            places: vec![0; calls as usize].into_boxed_slice(),
+            ..Self::default()
+        }
+    }
+
+    /// One more call, in a window that was emptied in this generation.
+    #[inline]
+    pub(crate) fn record(&mut self, emptied: u64, is_failure: bool, is_slow: bool) {
+        if self.emptied != emptied {
+            self.empty(emptied);
+        }
+        let at = self.next;
+        let Some(&gone) = self.places.get(at) else {
+            return;
+        };
+        let mut comes = CALL;
+        if is_failure {
+            comes |= FAILURE;
+        }
+        if is_slow {
+            comes |= SLOW;
+        }
+        self.next += 1;
+        if self.next == self.places.len() {
+            self.next = 0;
+        }
+        // As it mostly is.
+        if comes == gone {
+            return;
+        }
+        self.places[at] = comes;
+        let moved =
+            |bit: u8, sum: u64| sum + u64::from(comes & bit != 0) - u64::from(gone & bit != 0);
+        self.sums.calls = moved(CALL, self.sums.calls);
+        self.sums.failures = moved(FAILURE, self.sums.failures);
+        self.sums.slow = moved(SLOW, self.sums.slow);
+    }
+
+    /// What a window holds that was emptied in this generation.
+    pub(crate) fn sums(&self, emptied: u64) -> Sums {
+        if self.emptied == emptied {
+            self.sums
+        } else {
+            Sums::default()
+        }
+    }
+
+    #[cold]
+    fn empty(&mut self, emptied: u64) {
+        self.places.fill(0);
+        self.next = 0;
+        self.sums = Sums::default();
+        self.emptied = emptied;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sums(recent: &Recent) -> (u64, u64, u64) {
+        let Sums {
+            calls,
+            failures,
+            slow,
+            ..
+        } = recent.sums(0);
+        (calls, failures, slow)
+    }
+
+    #[test]
+    fn the_oldest_call_leaves_when_one_more_comes() {
+        let mut recent = Recent::new(3);
+        recent.record(0, true, true);
+        recent.record(0, true, false);
+        assert_eq!(sums(&recent), (2, 2, 1));
+        recent.record(0, false, true);
+        recent.record(0, false, false);
+        assert_eq!(sums(&recent), (3, 1, 1));
+        for _ in 0..3 {
+            recent.record(0, false, false);
+        }
+        assert_eq!(sums(&recent), (3, 0, 0));
+    }
+
+    #[test]
+    fn a_window_that_was_emptied_holds_nothing_of_before() {
+        let mut recent = Recent::new(3);
+        recent.record(0, true, false);
+        assert_eq!(recent.sums(4), Sums::default());
+        recent.record(4, false, false);
+        assert_eq!(recent.sums(4).calls, 1);
+        assert_eq!(recent.sums(4).failures, 0);
+    }
+}

@@ -1,0 +1,173 @@
+//! What the places say together that no breaker can work with, and whose word it is.
+
+use crate::policy::Key;
+use crate::policy::Policy;
+use crate::policy::PolicyError;
+use crate::settings::stack::Rank;
+use crate::settings::stack::Stack;
+
+/// One word of one place that goes with the others in no way.
+#[derive(Clone, Debug)]
+pub(super) struct Fault {
+    pub(super) rank: Rank,
+    pub(super) key: Key,
+    pub(super) error: PolicyError,
+    /// The other keys that take part in it, with their values and whose they are.
+    pub(super) others: Vec<(Key, String, Option<Rank>)>,
+}
+
+/// Takes words out until a breaker can work with the rest, and gives them: one after the
+/// other, as `blamed` before others, and of these the first before the later.
+pub(super) fn take_out(stack: &mut Stack, blamed: &[Rank]) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    // Each round takes one word out, and nothing at all is a policy.
+    while let Err(error) = stack.check()
+        && let Some((rank, key)) = blame(stack, error, blamed)
+    {
+        faults.push(Fault {
+            rank,
+            key,
+            error,
+            others: others(stack, error, key),
+        });
+        stack.take_out(rank, key);
+    }
+    faults
+}
+
+fn blame(stack: &Stack, error: PolicyError, blamed: &[Rank]) -> Option<(Rank, Key)> {
+    let flagged = error.key();
+    let winner = stack.winner(flagged);
+    if let Some(rank) = winner
+        && blamed.contains(&rank)
+    {
+        return Some((rank, flagged));
+    }
+    let all = Rank::ALL;
+    let of_the_blamed = || {
+        blamed
+            .iter()
+            .find_map(|rank| part(stack, error, *rank, blamed))
+    };
+    let of_anybody = || all.iter().find_map(|rank| part(stack, error, *rank, &all));
+    let anything = || {
+        let keys = Key::ALL.iter().copied();
+        keys.filter_map(|key| Some((stack.winner(key)?, key)))
+            .next()
+    };
+    of_the_blamed()
+        .or_else(|| Some((winner?, flagged)))
+        .or_else(of_anybody)
+        .or_else(anything)
+}
+
+/// A word of `rank` that takes part: without what `ranks` say of its key, the same error
+/// would not be there.
+fn part(stack: &Stack, error: PolicyError, rank: Rank, ranks: &[Rank]) -> Option<(Rank, Key)> {
+    let keys = Key::ALL.iter().copied();
+    keys.filter(|key| stack.winner(*key) == Some(rank))
+        .find(|key| takes_part(stack, error, *key, ranks))
+        .map(|key| (rank, key))
+}
+
+fn takes_part(stack: &Stack, error: PolicyError, key: Key, ranks: &[Rank]) -> bool {
+    stack.without(key, ranks).check() != Err(error)
+}
+
+fn others(stack: &Stack, error: PolicyError, blamed: Key) -> Vec<(Key, String, Option<Rank>)> {
+    // A default cannot be left out, but it is said.
+    let has_part = |key| key == error.key() || takes_part(stack, error, key, &Rank::ALL);
+    let merged: Policy = stack.merged();
+    let keys = Key::ALL.iter().copied();
+    keys.filter(|key| *key != blamed && has_part(*key))
+        .filter_map(|key| Some((key, merged.value(key)?, stack.winner(key))))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::policy::Window;
+
+    use super::*;
+
+    const CONFIGURED: [Rank; 2] = [Rank::File, Rank::FileDefaults];
+
+    fn stack(written: &[(Rank, Policy)]) -> Stack {
+        Stack::new(|rank| {
+            let found = written.iter().find(|(known, _)| *known == rank);
+            found.map_or(Policy::new(), |(_, policy)| *policy)
+        })
+    }
+
+    fn blamed(stack: &mut Stack) -> Vec<(Rank, Key)> {
+        let faults = take_out(stack, &CONFIGURED);
+        assert!(stack.check().is_ok());
+        faults.iter().map(|fault| (fault.rank, fault.key)).collect()
+    }
+
+    const RATE: Policy = Policy::new().window(Window::Calls(10)).failure_rate(0.5);
+
+    #[test]
+    fn the_place_of_the_wrong_key_is_blamed() {
+        let mut above = stack(&[
+            (Rank::Attribute, RATE),
+            (Rank::File, Policy::new().min_calls(11)),
+        ]);
+        assert_eq!(blamed(&mut above), [(Rank::File, Key::MinCalls)]);
+        assert_eq!(above.merged(), RATE);
+    }
+
+    /// The attribute was right before the file spoke.
+    #[test]
+    fn where_the_wrong_key_is_another_place_s_the_word_that_made_it_wrong_is_blamed() {
+        let window = Policy::new().window(Window::Calls(3));
+        let mut below = stack(&[(Rank::Attribute, RATE.min_calls(5)), (Rank::File, window)]);
+        let faults = take_out(&mut below, &CONFIGURED);
+        let [fault] = &*faults else {
+            panic!("{faults:?}");
+        };
+        assert_eq!((fault.rank, fault.key), (Rank::File, Key::Window));
+        let expected = (Key::MinCalls, "5".to_owned(), Some(Rank::Attribute));
+        assert_eq!(fault.others, [expected]);
+    }
+
+    #[test]
+    fn each_of_two_places_that_say_the_same_wrong_is_blamed() {
+        let window = |calls| Policy::new().window(Window::Calls(calls));
+        let mut both = stack(&[
+            (Rank::Attribute, Policy::new().threshold(20)),
+            (Rank::FileDefaults, window(10)),
+            (Rank::File, window(15)),
+        ]);
+        let expected = [(Rank::File, Key::Window), (Rank::FileDefaults, Key::Window)];
+        assert_eq!(blamed(&mut both), expected);
+    }
+
+    #[test]
+    fn all_that_is_wrong_is_found() {
+        let wrong = Policy::new()
+            .threshold(0)
+            .probes(2)
+            .close_after(3)
+            .min_failures(2);
+        let expected = [Key::Threshold, Key::MinFailures, Key::CloseAfter];
+        let found = blamed(&mut stack(&[(Rank::File, wrong)]));
+        assert_eq!(found, expected.map(|key| (Rank::File, key)));
+    }
+
+    #[test]
+    fn a_default_that_does_not_fit_is_said() {
+        let window = Policy::new().window(Window::Calls(3));
+        let mut alone = stack(&[(Rank::File, window)]);
+        let faults = take_out(&mut alone, &CONFIGURED);
+        assert_eq!(faults[0].key, Key::Window);
+        assert_eq!(faults[0].others, [(Key::Threshold, "5".to_owned(), None)]);
+    }
+
+    #[test]
+    fn what_code_says_is_blamed_where_nothing_else_is_to_blame() {
+        let code = Policy::new().probes(2).close_after(3);
+        let mut stack = stack(&[(Rank::File, Policy::new().threshold(3)), (Rank::Code, code)]);
+        assert_eq!(blamed(&mut stack), [(Rank::Code, Key::CloseAfter)]);
+    }
+}

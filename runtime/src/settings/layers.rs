@@ -1,0 +1,266 @@
+//! All that is written about one service, and what comes of it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::declaration::Declaration;
+use crate::policy::Key;
+use crate::policy::Policy;
+use crate::policy::PolicyError;
+use crate::settings::ConfigError;
+use crate::settings::Problem;
+use crate::settings::Setting;
+use crate::settings::Source;
+use crate::settings::fault;
+use crate::settings::fault::Fault;
+use crate::settings::stack::Rank;
+use crate::settings::stack::Stack;
+
+/// What files and the environment write.
+#[derive(Debug, Default)]
+pub(crate) struct Configuration {
+    pub(crate) file: Section,
+    pub(crate) environment: Section,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Section {
+    /// For all services.
+    pub(crate) defaults: Written,
+    pub(crate) services: BTreeMap<String, Written>,
+}
+
+/// What is written in one table, and where each key of it stands.
+#[derive(Debug, Default)]
+pub(crate) struct Written {
+    policy: Policy,
+    sources: BTreeMap<Key, Source>,
+    /// Something in it could not be understood, so nobody knows what goes with what.
+    is_broken: bool,
+}
+
+#[cfg(feature = "config")]
+impl Written {
+    /// Takes the one key that `value` writes; what was written before is replaced.
+    pub(crate) fn write(&mut self, key: Key, value: &Policy, source: Source) {
+        self.policy.copy(key, value);
+        self.sources.insert(key, source);
+    }
+
+    /// Puts what is written later in place of what was written before.
+    pub(crate) fn add(&mut self, later: Self) {
+        self.policy = later.policy.over(self.policy);
+        self.sources.extend(later.sources);
+        self.is_broken |= later.is_broken;
+    }
+
+    pub(crate) const fn break_it(&mut self) {
+        self.is_broken = true;
+    }
+}
+
+/// All that is written about one service.
+#[derive(Clone, Debug)]
+pub(crate) struct Layers {
+    /// The first function that names it.
+    pub(crate) attribute: Option<&'static Declaration>,
+    pub(crate) configuration: Arc<Configuration>,
+    pub(crate) code: Policy,
+    pub(crate) live: Policy,
+    /// What does not go with the rest and showed too late to be refused.
+    left_out: Vec<(Rank, Key)>,
+}
+
+/// Whom set-up blames: what is written outside of the program can be mended at once.
+const CONFIGURED: [Rank; 4] = [
+    Rank::Environment,
+    Rank::EnvironmentDefaults,
+    Rank::File,
+    Rank::FileDefaults,
+];
+
+/// What has to yield while the process runs: what comes later in precedence.
+const YIELDING: [Rank; 5] = [
+    Rank::Attribute,
+    Rank::FileDefaults,
+    Rank::File,
+    Rank::EnvironmentDefaults,
+    Rank::Environment,
+];
+
+impl Layers {
+    pub(crate) const fn new(
+        attribute: Option<&'static Declaration>,
+        configuration: Arc<Configuration>,
+        code: Policy,
+    ) -> Self {
+        Self {
+            attribute,
+            configuration,
+            code,
+            live: Policy::new(),
+            left_out: Vec::new(),
+        }
+    }
+
+    /// The numbers in force, as far as they are written.
+    pub(crate) fn policy(&self, service: &str) -> Policy {
+        self.stack(service).merged()
+    }
+
+    /// The same without the attribute: what settles a contradiction between attributes.
+    pub(crate) fn above_attributes(&self, service: &str) -> Policy {
+        let mut above = self.clone();
+        above.attribute = None;
+        let written = Rank::ALL.map(|rank| above.written(service, rank));
+        let from_below = written.into_iter();
+        from_below.fold(Policy::new(), |below, above| above.over(below))
+    }
+
+    /// Says whether a breaker can work with them.
+    pub(crate) fn check(&self, service: &str) -> Result<(), PolicyError> {
+        self.stack(service).check()
+    }
+
+    /// Every key that stands, and where its value comes from.
+    pub(crate) fn settings(&self, service: &str) -> Vec<Setting> {
+        let stack = self.stack(service);
+        let effective = stack.merged().effective();
+        effective
+            .map(|(key, value)| Setting {
+                key,
+                value,
+                source: self.source(service, stack.winner(key), key),
+            })
+            .collect()
+    }
+
+    /// What does not go together, where that can still be refused.
+    pub(crate) fn faults(&self, service: &str) -> Vec<Problem> {
+        if self.is_broken(service) {
+            return Vec::new();
+        }
+        let mut stack = self.stack(service);
+        let faults = fault::take_out(&mut stack, &CONFIGURED);
+        let problems = faults.into_iter().map(|fault| match fault.rank {
+            Rank::Code => Problem::Policy {
+                service: service.to_owned(),
+                source: fault.error,
+            },
+            _ => Problem::Configuration(self.error(service, &fault, "")),
+        });
+        problems.collect()
+    }
+
+    /// Leaves out what does not go together, where that can no longer be refused; tells
+    /// what that is.
+    pub(crate) fn leave_out(&mut self, service: &str) -> Vec<ConfigError> {
+        self.left_out = Vec::new();
+        let mut stack = self.stack(service);
+        let faults = fault::take_out(&mut stack, &YIELDING);
+        self.left_out = faults.iter().map(|fault| (fault.rank, fault.key)).collect();
+        let errors = faults.into_iter();
+        errors
+            .map(|fault| self.error(service, &fault, "; it is left out"))
+            .collect()
+    }
+
+    /// Whether the same is left out in both.
+    pub(crate) fn leaves_out_as(&self, other: &Self) -> bool {
+        self.left_out == other.left_out
+    }
+
+    fn stack(&self, service: &str) -> Stack {
+        Stack::new(|rank| {
+            let mut written = self.written(service, rank);
+            for (_, key) in self.left_out.iter().filter(|(of, _)| *of == rank) {
+                written.copy(*key, &Policy::new());
+            }
+            written
+        })
+    }
+
+    fn written(&self, service: &str, rank: Rank) -> Policy {
+        match rank {
+            Rank::Attribute => self.attribute.map_or(Policy::new(), |site| site.policy),
+            Rank::Code => self.code,
+            Rank::Live => self.live,
+            _ => self
+                .table(service, rank)
+                .map_or(Policy::new(), |table| table.policy),
+        }
+    }
+
+    fn table(&self, service: &str, rank: Rank) -> Option<&Written> {
+        let Configuration { file, environment } = &*self.configuration;
+        match rank {
+            Rank::FileDefaults => Some(&file.defaults),
+            Rank::File => file.services.get(service),
+            Rank::EnvironmentDefaults => Some(&environment.defaults),
+            Rank::Environment => environment.services.get(service),
+            Rank::Attribute | Rank::Code | Rank::Live => None,
+        }
+    }
+
+    fn is_broken(&self, service: &str) -> bool {
+        let tables = CONFIGURED
+            .iter()
+            .filter_map(|rank| self.table(service, *rank));
+        tables.into_iter().any(|table| table.is_broken)
+    }
+
+    fn source(&self, service: &str, rank: Option<Rank>, key: Key) -> Source {
+        match rank {
+            None => Source::Default,
+            Some(Rank::Code) => Source::Code,
+            Some(Rank::Live) => Source::Live,
+            Some(Rank::Attribute) => match self.attribute {
+                None => Source::Default,
+                Some(site) => Source::Attribute(site.location),
+            },
+            Some(rank) => {
+                let written = self.table(service, rank);
+                let source = written.and_then(|table| table.sources.get(&key));
+                source.cloned().unwrap_or(Source::Default)
+            }
+        }
+    }
+
+    /// A fault in words: where, in which table and about which service it is.
+    fn error(&self, service: &str, fault: &Fault, end: &str) -> ConfigError {
+        let place = self.source(service, Some(fault.rank), fault.key);
+        let others = fault.others.iter().map(|(key, value, rank)| {
+            let source = self.source(service, *rank, *key);
+            let by = match source {
+                Source::Default => "by default".to_owned(),
+                Source::Attribute(_) | Source::File { .. } => format!("at {source}"),
+                Source::Environment { .. } => format!("by {source}"),
+                Source::Code => "in code".to_owned(),
+                Source::Live => "by a live change".to_owned(),
+            };
+            format!("`{key}` is {value} {by}")
+        });
+        let others: Vec<_> = others.collect();
+        let others = if others.is_empty() {
+            String::new()
+        } else {
+            format!(" ({})", others.join(", "))
+        };
+        let message = fault.error.message();
+        let error = match fault.rank {
+            Rank::FileDefaults => ConfigError::new(
+                place,
+                format!("service `{service}`: {message}{others}{end}"),
+            )
+            .in_defaults(),
+            Rank::File => {
+                ConfigError::new(place, format!("{message}{others}{end}")).in_service(service)
+            }
+            _ => ConfigError::new(
+                place,
+                format!("service `{service}`: {message}{others}{end}"),
+            ),
+        };
+        error.about(service).at_key(fault.key.name())
+    }
+}

@@ -1,0 +1,42 @@
+//! Numbers that change while the breaker runs: state and counts stay.
+
+use breakerbox::Policy;
+use breakerbox::Window;
+
+use super::drivers::seconds;
+use super::runner::scenarios;
+
+const FIVE: Policy = Policy::new();
+const ONE: Policy = Policy::new().threshold(1);
+const COUNT: Policy = Policy::new().window(Window::Calls(10)).threshold(4);
+const TIME: Policy = Policy::new()
+    .window(Window::Time(seconds(10)))
+    .threshold(4);
+const RATE: Policy = Policy::new()
+    .window(Window::Calls(20))
+    .failure_rate(0.1)
+    .min_calls(20);
+
+scenarios! {
+    a14_two_failures_of_eleven_where_ten_would_have_been_enough: RATE,
+        "9xS F update:min_calls=10 =closed F =open failures:2 calls:11";
+    live_a_lower_threshold_is_judged_at_the_next_failure: FIVE, "3xF update:threshold=2 =closed count:3 F =open";
+    live_a_lower_threshold_is_not_met_by_a_success: FIVE, "3xF update:threshold=2 S =closed count:0";
+    live_a_higher_threshold_keeps_the_count: FIVE, "4xF update:threshold=6 F =closed F =open";
+    live_a_lower_threshold_of_a_window_is_judged_at_the_next_outcome: COUNT, "3xF update:threshold=2 =closed S =open";
+    live_a_lower_rate_is_judged_at_the_next_outcome: RATE.failure_rate(0.9),
+        "10xS 10xF =closed update:failure_rate=0.5 =closed S =open rate:0.5";
+    live_another_cooldown_is_for_the_next_opening: ONE, "F update:cooldown=5s X60s +60s F X5s";
+    live_another_backoff_counts_the_trips_there_were: ONE, "F update:backoff=2 +60s F X120s trips:2";
+    live_another_length_of_the_window_begins_empty: TIME, "3xF update:window=20s calls:0 =closed 3xF =closed F =open";
+    live_another_kind_of_the_window_begins_empty: TIME, "3xF update:window=5 calls:0 3xF =closed F =open";
+    live_a_window_where_there_was_none: FIVE, "4xF update:window=10s count:0 calls:0 4xF =closed F =open why:threshold_in_window";
+    live_the_same_window_stays: TIME, "3xF update:window=10s failures:3 F =open";
+    live_another_window_leaves_the_calls_that_are_out_behind: COUNT, "[a update:window=9 a]F late:1 calls:0";
+    live_another_window_leaves_an_opening_alone: ONE.window(Window::Calls(9)), "F +10s update:window=8 =open left:50s told:1";
+    live_fewer_probes_can_be_enough: ONE.probes(3), "F +60s 2xS =half-open update:probes=2 =half-open S =closed success:3";
+    live_fewer_successes_can_be_enough: ONE.probes(3), "F +60s S update:close_after=1 =half-open S =closed";
+    live_more_probes_are_a_longer_round: ONE.probes(2), "F +60s S update:probes=3 S =half-open S =closed";
+    live_a_longer_limit_makes_calls_fast: TIME.slow_call(seconds(1)), "s2s slow:1 update:slow_call=3s s2s slow:1";
+    live_a_change_notices_an_override_that_is_over: ONE, "force-open:1h +1h told:1 update:cooldown=5s told:2 F X5s";
+}
