@@ -215,7 +215,7 @@ mod tests {
             }
             policy
         };
-        for _ in 0..5_000 {
+        for _ in 0..500 {
             let policies: Vec<_> = Rank::ALL.iter().map(|_| some_policy()).collect();
             let whole = Stack::new(|rank| policies[rank as usize]);
             let mut rest = whole.clone();
