@@ -23,7 +23,7 @@ use crate::scenarios::seen::Told;
 use crate::scenarios::seen::View;
 
 /// To hear what is told costs two threads: it is asked of every so many cases.
-const HEARS: u64 = 16;
+const HEARS: usize = 16;
 
 /// A breaker beside the law.
 struct Pair {
@@ -35,14 +35,14 @@ struct Pair {
 }
 
 /// Says where the breaker went another way than the law.
-pub(super) fn obeys(case: &Case, fault: Option<Fault>, seen: &Seen) -> Result<(), String> {
+pub(super) fn obeys(case: &Case, fault: Option<Fault>, seen: &mut Seen) -> Result<(), String> {
     let clock = ManualClock::new();
     let builder = Registry::builder()
         .clock(clock.clock())
         .seed(7)
         .declare_with(SERVICE, case.numbers.policy());
-    seen.cases.set(seen.cases.get() + 1);
-    let (registry, told) = if seen.cases.get() % HEARS == 1 && fault.is_none() {
+    seen.cases += 1;
+    let (registry, told) = if seen.cases % HEARS == 1 && fault.is_none() {
         let (registry, told) = runner::listening(builder);
         (registry, Some(told))
     } else {
@@ -59,7 +59,7 @@ pub(super) fn obeys(case: &Case, fault: Option<Fault>, seen: &Seen) -> Result<()
         pair.step(*doing, seen)
             .and_then(|()| pair.compare(seen))
             .map_err(|wrong| format!("at {at}, {doing:?}: {wrong}"))?;
-        seen.steps.set(seen.steps.get() + 1);
+        seen.steps += 1;
     }
     while !pair.held.is_empty() {
         pair.end(0, Ending::Drop);
@@ -76,7 +76,7 @@ pub(super) fn obeys(case: &Case, fault: Option<Fault>, seen: &Seen) -> Result<()
 }
 
 impl Pair {
-    fn step(&mut self, doing: Doing, seen: &Seen) -> Result<(), String> {
+    fn step(&mut self, doing: Doing, seen: &mut Seen) -> Result<(), String> {
         match doing {
             Doing::Begin(driver) => {
                 let begun = driver.begin(&self.registry);
@@ -171,7 +171,7 @@ impl Pair {
         };
     }
 
-    fn compare(&self, seen: &Seen) -> Result<(), String> {
+    fn compare(&self, seen: &mut Seen) -> Result<(), String> {
         let view = View::from(self.breaker.snapshot());
         let expected = self.law.view();
         note(&view, seen);
@@ -182,8 +182,8 @@ impl Pair {
         }
     }
 
-    fn note_what_was_told(&self, seen: &Seen) {
-        let mut words = seen.words.borrow_mut();
+    fn note_what_was_told(&self, seen: &mut Seen) {
+        let words = &mut seen.words;
         for told in self.law.told() {
             words.insert(match told {
                 Told::Moved { why, .. } => why.label(),
@@ -194,10 +194,10 @@ impl Pair {
 }
 
 /// Both refuse, and say the same.
-fn agree((refused, expected): (Option<Refused>, Answer), seen: &Seen) -> Result<(), String> {
+fn agree((refused, expected): (Option<Refused>, Answer), seen: &mut Seen) -> Result<(), String> {
     match (refused, expected) {
         (Some(refused), Answer::Refused(expected)) if refused == expected => {
-            seen.words.borrow_mut().insert(match refused.kind {
+            seen.words.insert(match refused.kind {
                 RejectedKind::Open => "open",
                 RejectedKind::ForcedOpen => "forced",
                 RejectedKind::ProbesBusy => "busy",
@@ -210,8 +210,8 @@ fn agree((refused, expected): (Option<Refused>, Answer), seen: &Seen) -> Result<
     }
 }
 
-fn note(view: &View, seen: &Seen) {
-    let mut words = seen.words.borrow_mut();
+fn note(view: &View, seen: &mut Seen) {
+    let words = &mut seen.words;
     words.insert(view.state.label());
     if view.calls.late > 0 {
         words.insert("late");
