@@ -12,7 +12,6 @@
 pub(crate) mod drivers;
 pub(crate) mod law;
 pub(crate) mod notation;
-pub(crate) mod pending;
 pub(crate) mod runner;
 pub(crate) mod seen;
 
@@ -27,7 +26,7 @@ mod last_failure;
 mod live;
 mod openings;
 mod ramps;
-// mod random;
+mod random;
 mod slow_calls;
 mod time_window;
 mod told;

@@ -17,9 +17,8 @@ use crate::scenarios::seen::Held;
 pub(super) struct Opening {
     pub(super) until: Duration,
     pub(super) why: Reason,
-    /// What a closed circuit's window held when it opened, and the rates of it.
+    /// What a closed circuit's window held when it opened.
     pub(super) held: Held,
-    pub(super) rates: (Option<f64>, Option<f64>),
 }
 
 impl Law {
@@ -37,7 +36,6 @@ impl Law {
             until: later(self.now, self.length(how, self.trips() + 1)),
             why,
             held,
-            rates: (self.failure_rate(&held), self.slow_call_rate(&held)),
         };
         self.log.push(Logged::Opened(opening));
         self.enter(Mode::Open(opening), why);

@@ -23,14 +23,10 @@ impl Law {
     fn look(&self) -> View {
         let beneath = self.present().beneath;
         let is_closed = matches!(beneath, Mode::Closed { .. });
-        let (window, rates) = match beneath {
-            Mode::Closed { .. } => {
-                let held = self.window();
-                let rate = held.and_then(|it| self.failure_rate(&it));
-                (held, (rate, held.and_then(|it| self.slow_call_rate(&it))))
-            }
-            Mode::Open(opening) => (Some(opening.held), opening.rates),
-            Mode::HalfOpen => (None, (None, None)),
+        let window = match beneath {
+            Mode::Closed { .. } => self.window(),
+            Mode::Open(opening) => self.numbers.window.map(|_| opening.held),
+            Mode::HalfOpen => None,
         };
         let over = self.present().over.and_then(|over| over.until);
         View {
@@ -43,9 +39,9 @@ impl Law {
             } else {
                 0
             },
-            window: self.numbers.window.and(window),
-            failure_rate: rates.0,
-            slow_call_rate: rates.1,
+            window,
+            failure_rate: window.and_then(|held| self.failure_rate(&held)),
+            slow_call_rate: window.and_then(|held| self.slow_call_rate(&held)),
             trips: self.trips() as u64,
             why: self.opened_by().filter(|_| !is_closed),
             left: match (beneath, self.state()) {
