@@ -16,9 +16,7 @@ const FIVE_OF_TEN: Policy = Policy::new()
     .window(Window::Calls(10))
     .min_calls(5)
     .failure_rate(0.5);
-const TEN_SECONDS: Policy = Policy::new()
-    .window(Window::Time(seconds(10)))
-    .threshold(3);
+const TEN_SECONDS: Policy = Policy::new().window(Window::Time(seconds(10))).threshold(3);
 const RESTS_IN_SHADOW: Policy = THREE.shadow(true);
 
 scenarios! {

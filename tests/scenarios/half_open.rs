@@ -12,9 +12,7 @@ const ONE: Policy = Policy::new().threshold(1);
 const PATIENT: Policy = ONE.probe_timeout(seconds(1));
 
 const BY_SHARE: Policy = ONE.probes(4).probe_failure_rate(0.5);
-const SLOW: Policy = ONE
-    .window(Window::Calls(9))
-    .slow_call(seconds(4));
+const SLOW: Policy = ONE.window(Window::Calls(9)).slow_call(seconds(4));
 
 scenarios! {
     f1_a_round_admits_as_many_calls_as_it_has_probes: ONE.probes(4),

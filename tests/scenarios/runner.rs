@@ -66,7 +66,12 @@ pub(crate) async fn play(name: &str, policy: Policy, script: &str) {
     }
 }
 
-async fn play_through(name: &str, policy: Policy, steps: &[(String, Step)], driver: Option<Driver>) {
+async fn play_through(
+    name: &str,
+    policy: Policy,
+    steps: &[(String, Step)],
+    driver: Option<Driver>,
+) {
     let mut play = Play {
         subject: driver.map(|driver| Subject::new(driver, policy)),
         law: Law::new(Numbers::from(policy)),
@@ -298,7 +303,9 @@ impl Play {
     }
 
     fn begin(&mut self, name: &str) -> Result<(), String> {
-        let call = self.ask()?.map_err(|it| format!("it was rejected: {it:?}"))?;
+        let call = self
+            .ask()?
+            .map_err(|it| format!("it was rejected: {it:?}"))?;
         let before = self.held.insert(name.to_owned(), call);
         assert!(before.is_none(), "two calls are named `{name}`");
         Ok(())

@@ -10,6 +10,7 @@ use breakerbox::Reason;
 use breakerbox::Registry;
 use breakerbox::State;
 use breakerbox::Transition;
+use breakerbox::Window;
 
 use super::drivers;
 use super::drivers::SERVICE;
@@ -115,6 +116,68 @@ async fn k1_every_transition_is_told_once_with_its_reason() {
     registry.close();
     // Closing lets the listener go, so this ends: nothing else was told.
     assert_eq!(told.iter().count(), 0);
+}
+
+/// K5
+#[tokio::test(start_paused = true)]
+async fn k5_an_opening_is_told_once_with_the_numbers_of_its_rule() {
+    let policy = Policy::new()
+        .window(Window::Calls(4))
+        .failure_rate(0.75)
+        .cooldown(seconds(5));
+    let (registry, told) = telling(policy);
+    let breaker = drivers::breaker(&registry);
+    breaker.try_acquire().unwrap().success();
+    for _ in 0..3 {
+        breaker.try_acquire().unwrap().failure();
+    }
+    for _ in 0..9 {
+        breaker.try_acquire().unwrap_err();
+    }
+    let opened = next(&told);
+    assert_eq!(opened.service, SERVICE);
+    assert_eq!((opened.from, opened.to), (State::Closed, State::Open));
+    assert_eq!(opened.open_for, Some(seconds(5)));
+    let rule = Reason::FailureRate {
+        failures: 3,
+        calls: 4,
+        limit: 0.75,
+    };
+    assert_eq!(opened.reason, rule);
+    assert_eq!(breaker.snapshot().failure_rate, Some(0.75));
+    assert_eq!(breaker.try_acquire().unwrap_err().reason(), Some(rule));
+    registry.close();
+    assert_eq!(told.iter().count(), 0);
+}
+
+/// Who forced a circuit, and had forced it, is told with the transition.
+#[tokio::test(start_paused = true)]
+async fn k5_an_override_is_told_with_its_actor_and_its_reason() {
+    let (registry, told) = telling(TWICE);
+    let breaker = drivers::breaker(&registry);
+    breaker.force_open(seconds(9), "ana", "moving").unwrap();
+    breaker.force_closed(seconds(5), "bob", "moved").unwrap();
+    tokio::time::advance(seconds(7)).await;
+    breaker.try_acquire().unwrap().success();
+    let by = |transition: &Transition| {
+        let by = transition.by.clone().unwrap();
+        (by.actor.to_string(), by.reason.to_string())
+    };
+    let named = |actor: &str, reason: &str| (actor.to_owned(), reason.to_owned());
+    let [began, replaced, ended] = [(); 3].map(|()| next(&told));
+    assert_eq!(by(&began), named("ana", "moving"));
+    assert_eq!(began.open_for, Some(seconds(9)));
+    assert_eq!(by(&replaced), named("bob", "moved"));
+    let move_of = |it: &Transition| (it.from, it.to, it.reason);
+    assert_eq!(
+        move_of(&replaced),
+        (State::ForcedOpen, State::ForcedClosed, Reason::Override)
+    );
+    assert_eq!(by(&ended), named("bob", "moved"));
+    assert_eq!(
+        move_of(&ended),
+        (State::ForcedClosed, State::Closed, Reason::OverrideEnded)
+    );
 }
 
 /// K7

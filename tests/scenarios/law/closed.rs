@@ -15,7 +15,8 @@ use crate::scenarios::seen::Held;
 impl Law {
     /// A call comes to a closed circuit.
     pub(super) fn admit_closed(&mut self) -> Result<Way, Refused> {
-        let looks = !self.has_come_in_this_bucket() && !self.goes_wrong(Fault::AdmissionDoesNotLook);
+        let looks =
+            !self.has_come_in_this_bucket() && !self.goes_wrong(Fault::AdmissionDoesNotLook);
         self.log.push(Logged::Came {
             at: self.now,
             period: self.periods.len() - 1,
@@ -100,8 +101,8 @@ impl Law {
     fn meets_failure_rate(&self, held: &Held) -> Option<Reason> {
         let limit = self.numbers.failure_rate?;
         let rate = self.failure_rate(held)?;
-        let is_met = held.failures >= self.numbers.min_failures() as u64
-            && self.reaches(rate, limit);
+        let is_met =
+            held.failures >= self.numbers.min_failures() as u64 && self.reaches(rate, limit);
         is_met.then(|| Reason::FailureRate {
             failures: small(held.failures),
             calls: small(held.calls),

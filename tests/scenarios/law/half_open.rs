@@ -43,8 +43,7 @@ impl Law {
         }
         let running = self.running_probes();
         let voted = self.successes() + self.failures();
-        if running >= self.numbers.probe_concurrency() || running + voted >= self.numbers.probes()
-        {
+        if running >= self.numbers.probe_concurrency() || running + voted >= self.numbers.probes() {
             return Err(self.refuse(RejectedKind::ProbesBusy));
         }
         Ok(Way::Admitted)
@@ -136,9 +135,7 @@ impl Law {
     }
 
     fn failures(&self) -> usize {
-        self.calls_of_now()
-            .filter(|call| self.failed(call))
-            .count()
+        self.calls_of_now().filter(|call| self.failed(call)).count()
     }
 
     fn voted(&self, call: &Call) -> bool {
@@ -147,8 +144,8 @@ impl Law {
 
     /// Where slow calls can open the circuit, a slow probe has failed.
     fn failed(&self, call: &Call) -> bool {
-        let slow_fails = self.numbers.slow_call_rate().is_some()
-            && !self.goes_wrong(Fault::SlowProbePasses);
+        let slow_fails =
+            self.numbers.slow_call_rate().is_some() && !self.goes_wrong(Fault::SlowProbePasses);
         call.end.is_some_and(|end| match end.said {
             Said::Failure => true,
             Said::Success => end.is_slow && slow_fails,

@@ -123,7 +123,10 @@ struct Over {
 #[derive(Clone, Copy, Debug)]
 enum Logged {
     /// A call came to a closed circuit.
-    Came { at: Duration, period: usize },
+    Came {
+        at: Duration,
+        period: usize,
+    },
     /// A call came in the ramp that began then, and took a token or not.
     Asked {
         ramp: Duration,
@@ -344,9 +347,9 @@ impl Law {
 
     /// The calls that the rules have let through in the present period.
     fn calls_of_now(&self) -> impl Iterator<Item = &Call> {
-        self.calls.iter().filter(|call| {
-            call.period == self.periods.len() - 1 && call.way == Way::Admitted
-        })
+        self.calls
+            .iter()
+            .filter(|call| call.period == self.periods.len() - 1 && call.way == Way::Admitted)
     }
 
     /// Why it opened last.
@@ -376,8 +379,7 @@ impl Law {
                 self.tell(from, to, why, lasts);
             }
             (Some(_), Some(lasts)) => {
-                self.log
-                    .push(Logged::Told(Told::WouldOpen { why, lasts }));
+                self.log.push(Logged::Told(Told::WouldOpen { why, lasts }));
             }
             (Some(_), None) => {}
         }
