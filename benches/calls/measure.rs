@@ -22,7 +22,17 @@ pub(crate) struct Timed {
     pub(crate) work: Box<dyn Work>,
     /// How many calls a round is.
     calls: u64,
-    nanos: Vec<f64>,
+    rounds: Vec<Round>,
+}
+
+/// One round of one contender.
+#[derive(Clone, Copy)]
+pub(crate) struct Round {
+    /// A call.
+    pub(crate) nanos: f64,
+    /// How long not all threads of the round ran. On a busy machine one of two runs while
+    /// the other waits, which would flatter every lock.
+    pub(crate) disturbed: Duration,
 }
 
 impl Timed {
@@ -34,22 +44,28 @@ impl Timed {
             who: case.who,
             work,
             calls,
-            nanos: Vec::with_capacity(ROUNDS),
+            rounds: Vec::with_capacity(ROUNDS),
         }
     }
 
-    /// The fastest round and the one in the middle.
+    /// The fastest round and the one in the middle, of those that nothing disturbed.
     pub(crate) fn min_and_median(&self) -> (f64, f64) {
-        let mut nanos = self.nanos.clone();
-        nanos.sort_by(f64::total_cmp);
-        (nanos[0], nanos[nanos.len() / 2])
+        let mut rounds = self.rounds.clone();
+        rounds.sort_by_key(|round| round.disturbed);
+        let undisturbed = rounds.partition_point(|round| round.disturbed < ROUND / 20);
+        rounds.truncate(undisturbed.max(5));
+        rounds.sort_by(|one, other| one.nanos.total_cmp(&other.nanos));
+        (rounds[0].nanos, rounds[rounds.len() / 2].nanos)
     }
 
     fn round(&mut self) {
         self.work.prepare();
         let work = self.work.as_ref();
-        self.nanos.push(match self.row.threads {
-            1 => alone(work, self.calls),
+        self.rounds.push(match self.row.threads {
+            1 => Round {
+                nanos: alone(work, self.calls),
+                disturbed: Duration::ZERO,
+            },
             _ => two_threads::together(work, self.calls / 20 + 1),
         });
     }

@@ -9,14 +9,12 @@ use std::time::Duration;
 use std::time::Instant;
 
 use crate::measure::ROUND;
+use crate::measure::Round;
 use crate::measure::each;
 use crate::work::Work;
 
-/// How often a round is tried until both threads run all the time.
-const TRIES: usize = 20;
-
 /// What one of the two threads did.
-struct Round {
+struct Half {
     nanos: f64,
     begin: Instant,
     /// How long it was ready to run and did not.
@@ -25,41 +23,25 @@ struct Round {
 
 /// Nanoseconds a call of one thread while another calls, too. Both look at the time after
 /// each `chunk` of calls.
-///
-/// Where the machine is busy, one thread runs while the other waits, which would flatter
-/// every lock: the round that was disturbed least is taken.
-pub(crate) fn together(work: &dyn Work, chunk: u64) -> f64 {
-    let mut best = both(work, chunk);
-    for _ in 1..TRIES {
-        if best.1 < ROUND / 20 {
-            break;
-        }
-        let round = both(work, chunk);
-        if round.1 < best.1 {
-            best = round;
-        }
-    }
-    best.0
-}
-
-/// Nanoseconds a call, and how long not both threads ran.
-fn both(work: &dyn Work, chunk: u64) -> (f64, Duration) {
+pub(crate) fn together(work: &dyn Work, chunk: u64) -> Round {
     let ready = AtomicUsize::new(0);
     let one = || {
-        let mut round = None;
-        allocation_counter::opt_out(|| round = Some(one_of_two(work, chunk, &ready)));
-        round.expect("it ran")
+        let mut half = None;
+        allocation_counter::opt_out(|| half = Some(one_of_two(work, chunk, &ready)));
+        half.expect("it ran")
     };
     let [one, other] = thread::scope(|scope| {
         let both = [scope.spawn(one), scope.spawn(one)];
         both.map(|thread| thread.join().expect("no call panics"))
     });
     let between = one.begin.max(other.begin) - one.begin.min(other.begin);
-    let disturbed = between + one.waited + other.waited;
-    (f64::midpoint(one.nanos, other.nanos), disturbed)
+    Round {
+        nanos: f64::midpoint(one.nanos, other.nanos),
+        disturbed: between + one.waited + other.waited,
+    }
 }
 
-fn one_of_two(work: &dyn Work, chunk: u64, ready: &AtomicUsize) -> Round {
+fn one_of_two(work: &dyn Work, chunk: u64, ready: &AtomicUsize) -> Half {
     // What a thread has of its own is made by its first call.
     work.run(1);
     ready.fetch_add(1, SeqCst);
@@ -74,7 +56,7 @@ fn one_of_two(work: &dyn Work, chunk: u64, ready: &AtomicUsize) -> Round {
         calls += chunk;
         let elapsed = begin.elapsed();
         if elapsed >= ROUND {
-            return Round {
+            return Half {
                 nanos: each(elapsed, calls),
                 begin,
                 waited: waited().saturating_sub(before),

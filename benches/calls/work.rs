@@ -53,7 +53,9 @@ pub(crate) fn plain<T, E>(
 }
 
 /// Polls a future in place until it is ready. Only the wait for an asynchronous lock that
-/// another thread holds takes more than one poll.
+/// another thread holds takes more than one poll. Not inlined, it would have the future of
+/// one contender copied and that of another not.
+#[inline(always)]
 pub(crate) fn now<T>(future: impl Future<Output = T>) -> T {
     let mut future = pin!(future);
     let mut context = Context::from_waker(Waker::noop());

@@ -3,8 +3,10 @@
 
 use std::sync::Arc;
 
+use breakerbox::Clock;
 use breakerbox::Policy;
 use breakerbox::Registry;
+use breakerbox::Window;
 use circuitbreaker_rs::BreakerBuilder;
 use circuitbreaker_rs::DefaultPolicy;
 use failsafe::backoff;
@@ -35,7 +37,7 @@ pub(crate) const ALL: &[Contender] = &[
     Contender {
         name: "breakerbox",
         breaker: || ours(Policy::new().threshold(5)),
-        by_rate: None,
+        by_rate: Some(|| ours(Policy::new().window(Window::Calls(100)).failure_rate(0.5))),
     },
     Contender {
         name: "failsafe",
@@ -69,7 +71,9 @@ pub(crate) const ALL: &[Contender] = &[
 ];
 
 fn ours(policy: Policy) -> Breaker {
-    let registry = Registry::builder().declare_with("service", policy.cooldown(COOLDOWN));
+    let registry = Registry::builder()
+        .clock(Clock::system())
+        .declare_with("service", policy.cooldown(COOLDOWN));
     let registry = registry.build().expect("the numbers are good");
     let breaker = registry.breaker("service").expect("declared");
     Box::new(move |body| {

@@ -119,7 +119,7 @@ keys! {
     "probe_timeout" probe_timeout: Expr, "probe_timeout = \"30s\"";
     "max_open_for" max_open_for: Expr, "max_open_for = \"1h\"";
     "ramp" ramp: Expr, "ramp = \"30s\"";
-    "shadow" shadow: Switch, "shadow";
+    "shadow" shadow: Switch, "shadow = true";
     "key" by_key: Expr, "key = tenant";
     "max_keys" max_keys: Expr, "max_keys = 1000";
     "fails_on" fails_on: Predicate, "fails_on = is_failure";

@@ -59,42 +59,68 @@ use model::Guard;
 /// | `handle` | `self.breaker` | a `&Breaker` in place of a name; it brings its own numbers |
 /// | `operation` | `"charge"` | what the call site is called; default: the function's name |
 ///
-/// # Numbers
-///
-/// Durations are written `"250ms"`, `"60s"`, `"1m30s"` with the units `d`, `h`, `m`, `s`,
-/// `ms`, `us`, `ns`; shares `0.5` or `"50%"`. Any other constant expression is a `u32`, an
-/// `f64`, a [`Duration`](core::time::Duration) or, for `window`, a `breakerbox::Window`, and
-/// is checked while compiling.
-///
-/// | key | default | |
-/// |---|---|---|
-/// | `threshold` | `5` if no rate is written | opens at this many failures: in a row, or inside the `window`, whatever succeeds between them |
-/// | `window` | none | what `threshold` and the rates look back on: a time `"60s"`, or so many calls, `100` |
-/// | `failure_rate` | none | opens when this share of the calls in the window failed: `0.5` or `"50%"` |
-/// | `min_calls` | `20`, or a smaller count window | no rate is judged before the window holds so many calls |
-/// | `min_failures` | `1` | `failure_rate` needs so many failures, too |
-/// | `slow_call` | none | a call that takes longer is slow; with a window it makes the rule of `slow_call_rate` |
-/// | `slow_call_rate` | `1.0` | opens when this share of the calls in the window was slow; in a time window calls that hang count while they do |
-/// | `cooldown` | `"60s"` | stays open this long |
-/// | `backoff` | `1` | each opening without a close in between is so many times longer |
-/// | `max_cooldown` | `"10m"` or `cooldown` | the longest that `backoff` leads to |
-/// | `jitter` | `0` | lengthens each cooldown by a random part of up to this share |
-/// | `probes` | `1` | calls that are let through, in total, to see whether it may close |
-/// | `probe_concurrency` | `probes` | so many of them at a time |
-/// | `close_after` | `probes` | so many successes close it; alone it raises `probes` |
-/// | `probe_timeout` | `"30s"` | a probe of this age frees its place |
-/// | `probe_failure_rate` | none | judges a round by the share of its probes that failed; without it the first failure opens again |
-/// | `ramp` | none | after closing, admits a tenth of the former calls at first and all after so long |
-/// | `shadow` | off | rejects nobody and tells what it would have done |
-/// | `max_open_for` | `"1h"` | the longest opening that a verdict can ask for |
-/// | `on_cancel` | failure after `slow_call`, else `ignore` | what a dropped call counts as: `ignore`, `failure` or `after("2s")` |
-///
 /// # One breaker a key
 ///
 /// | key | default | |
 /// |---|---|---|
-/// | `key` | none | what tells the breakers under one service apart: an expression over the arguments that is `AsRef<str>`, worked out for each call |
+/// | `key` | none | what tells the breakers under one service apart, so that the outage of one tenant or region is not that of all: `key = tenant` |
 /// | `max_keys` | `1000` | so many keys have a breaker of their own; those beyond share one |
+///
+/// A key is an expression over the arguments that is `AsRef<str>`: a `String`, `&str` or
+/// `Cow<str>`; of other types write `key = tenant.id.to_string()`. It is worked out once a
+/// call, before the body takes the arguments. The call holds the breaker of its key, so a
+/// function that makes its future when it is called (see below) cannot have one.
+///
+/// # When it opens
+///
+/// Numbers are written as they are, durations `"250ms"`, `"60s"`, `"1m30s"` with the units
+/// `d`, `h`, `m`, `s`, `ms`, `us`, `ns`, shares `0.5` or `"50%"`. Any other constant expression
+/// is a `u32`, a [`Duration`](core::time::Duration), an `f64`, a `bool` for `shadow` or a
+/// `breakerbox::Window` for `window`. All are checked while compiling.
+///
+/// | key | default | |
+/// |---|---|---|
+/// | `threshold` | `5` if no rate is written | opens at this many failures: in a row, or inside the `window`, whatever succeeds between them |
+/// | `window` | none | what `threshold` and the rates look back on: a time, `"60s"`, or so many calls, `100` |
+/// | `failure_rate` | none | opens when this share of the calls in the window failed |
+/// | `min_calls` | `20`, or a smaller count window | no rate is judged before the window holds so many calls |
+/// | `min_failures` | `1` | `failure_rate` needs so many failures, too |
+/// | `slow_call` | none | a call that takes longer is slow; with a window that makes the rule of `slow_call_rate` |
+/// | `slow_call_rate` | `1.0` | opens when this share of the calls in the window was slow; in a time window calls that hang count while they do |
+/// | `on_cancel` | a failure after `slow_call`, else `ignore` | what a dropped call counts as: `ignore`, `failure` or `after("2s")` |
+/// | `shadow` | off | rejects nobody and tells what it would have done: `shadow`, or `shadow = true` |
+///
+/// Which rule to choose:
+///
+/// - `threshold` alone is for a service that works or does not, and for few calls. One
+///   success forgets all failures before it, so it never opens on a service that fails every
+///   other call.
+/// - `threshold` with `window` is for rare calls of which a handful of failures a minute is
+///   too much, whatever succeeds. Under many calls that is a small share: then choose a rate.
+/// - `failure_rate` is for steady traffic. Raise `min_calls` or `min_failures` if a quiet
+///   night opens it.
+/// - `slow_call` with a window is for a service that hangs rather than fails.
+/// - A time window forgets by itself, and sees calls that hang. A count window is for calls
+///   that come in bursts with long breaks between them.
+/// - `shadow` is for trying numbers out where they could do harm.
+///
+/// Several rules may be written; any one of them opens.
+///
+/// # How it recovers
+///
+/// | key | default | |
+/// |---|---|---|
+/// | `cooldown` | `"60s"` | stays open this long |
+/// | `backoff` | `1` | each opening without a close in between is so many times longer: for outages that may last |
+/// | `max_cooldown` | `"10m"`, or a longer `cooldown` | the longest that `backoff` leads to |
+/// | `jitter` | `0.0` | lengthens each cooldown by a random part of up to this share, so that many processes do not probe at one instant |
+/// | `max_open_for` | `"1h"` | the longest opening that a verdict can ask for |
+/// | `probes` | `1` | calls that are let through, in total, to see whether it may close |
+/// | `probe_concurrency` | `probes` | so many of them at a time |
+/// | `close_after` | `probes` | so many successes close it; alone it raises `probes` |
+/// | `probe_failure_rate` | none | opens again at this share of failed `probes`, for a service that always fails a little; without it the first failure does |
+/// | `probe_timeout` | `"30s"` | a probe of this age frees its place |
+/// | `ramp` | none | after closing, admits a tenth of the former calls at first, and all of them after so long: for a service that a rush would fell again |
 ///
 /// # What a failure is
 ///
@@ -170,9 +196,11 @@ use model::Guard;
 /// }
 /// ```
 ///
+/// With a `key`, `breaker` borrows from a handle that lives beside the guard.
+///
 /// A call that is dropped half way, or panics, drops the guard, which tells the breaker.
-/// A layer adds 40 bytes to the future; with a `fallback` for rejected calls, which may
-/// use the arguments, also their copies.
+/// A layer adds 40 bytes to the future, and a `key` 16 more; with a `fallback` for rejected
+/// calls, which may use the arguments, also their copies.
 ///
 /// # Other attributes
 ///

@@ -189,11 +189,16 @@ impl Gate {
         now: Tick,
     ) -> (Answer, Changes) {
         self.transact(numbers, |law, circuit| {
+            let mut changes = Changes::default();
+            rules::expire(law, circuit, now, &mut changes);
             let mut observed = self.observe(numbers, circuit, &totals, now);
             if !self.is_time_to_look(now) {
                 observed.sums.hung = 0;
             }
-            let (admission, changes) = rules::admit(law, circuit, &observed, now);
+            let (admission, more) = rules::admit(law, circuit, &observed, now);
+            for change in more.iter() {
+                changes.push(*change);
+            }
             let look_at = end_of_bucket(numbers, now);
             self.look_at.store(look_at, Relaxed);
             (answer_of(circuit, admission), changes)
@@ -214,8 +219,12 @@ impl Gate {
             let observed = self.observe(numbers, circuit, &totals, now);
             let (settled, changes) =
                 rules::settle(law, circuit, seen.ticket(), outcome, &observed, now);
-            let judge_at = judge_at(numbers, &observed.sums, now);
-            self.judge_at.store(judge_at, Relaxed);
+            // What says nothing has not been judged: the next outcome is.
+            let votes = seen.ticket().place != Ticket::NO_VOTE && outcome.is_recorded();
+            if settled == Settled::Counted && votes {
+                let judge_at = judge_at(numbers, &observed.sums, now);
+                self.judge_at.store(judge_at, Relaxed);
+            }
             (settled, changes)
         })
     }
@@ -256,6 +265,8 @@ impl Gate {
     pub(crate) fn renumber(&self, before: &Policy, numbers: &Numbers, now: Tick) -> Changes {
         if before.get_window() != numbers.policy.get_window() {
             *sync::lock(&self.recent) = recent_of(&numbers.policy);
+            // Buckets are others now.
+            self.look_at.store(0, Relaxed);
         }
         let (_, changes) = self.transact(numbers, |law, circuit| {
             ((), rules::renumber(law, before, circuit, now))

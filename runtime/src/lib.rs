@@ -29,6 +29,9 @@
 //! }
 //! ```
 //!
+//! Windows, failure rates, slow calls, growing cooldowns and more are keys of the same
+//! attribute: [`choosing_numbers`] explains each with its default.
+//!
 //! At the fifth failure in a row the circuit opens: for the next 60 seconds calls
 //! return [`Rejected`] without being made. Then one call, the probe, is let through
 //! and decides whether the circuit closes or stays open for another 60 seconds. Every
@@ -64,6 +67,18 @@
 //! file changes. [`Snapshot::configuration`] shows where each value comes from, and
 //! [`Event::Configured`] tells it once a service and when it changes.
 //!
+//! # By hand
+//!
+//! [`Breaker::force_open`], [`force_closed`](Breaker::force_closed) and
+//! [`shadow`](Breaker::shadow) lay an override over the circuit, with a time after which it
+//! ends by itself, and with who wanted it and why; [`Breaker::reset`] forgets what was
+//! counted, and [`Breaker::update`] changes numbers while calls run.
+//!
+//! # Workers
+//!
+//! [`Breaker::wait_until_admitting`] lets a worker stop fetching jobs that it could not do,
+//! and [`Breaker::subscribe`] is the stream of what happens to a service.
+//!
 //! # Metrics
 //!
 //! With the feature `metrics` (default) these are published through the `metrics`
@@ -73,10 +88,16 @@
 //! | name | kind | labels | what |
 //! |---|---|---|---|
 //! | `breakerbox_calls_total` | counter | `service`, `outcome` | calls by outcome: `success`, `failure`, `slow_success`, `slow_failure`, `ignored`, `rejected`, `cancelled`, `panicked`, `late` |
-//! | `breakerbox_state` | gauge | `service`, `state` | 1 for the state the circuit is in, 0 for the others: `closed`, `open`, `half_open` |
-//! | `breakerbox_transitions_total` | counter | `service`, `from`, `to`, `reason` | moves of the circuit by reason: `threshold`, `open_for`, `cooldown`, `probes_succeeded`, `probe_failed`, `probes_hung` |
+//! | `breakerbox_state` | gauge | `service`, `state` | 1 for the state the circuit is in, 0 for the others: `closed`, `open`, `half_open`, `forced_open`, `forced_closed`, `shadow` |
+//! | `breakerbox_transitions_total` | counter | `service`, `from`, `to`, `reason` | moves of the circuit by reason, see [`Reason`] |
+//! | `breakerbox_state_seconds_total` | counter | `service`, `state` | whole seconds in each state |
 //! | `breakerbox_open_until_timestamp_seconds` | gauge | `service` | when the opening ends, 0 if not open |
 //! | `breakerbox_in_flight` | gauge | `service` | calls admitted and not ended |
+//! | `breakerbox_failure_rate` | gauge | `service` | share of failures in the window; NaN below `min_calls` |
+//! | `breakerbox_threshold` | gauge | `service`, `kind` | where it opens: `threshold`, `failure_rate`, `slow_call_rate`; NaN for a rule that does not stand |
+//! | `breakerbox_keyed_open` | gauge | `service` | keys whose circuits do not admit all calls |
+//! | `breakerbox_override_active` | gauge | `service` | 1 while somebody has forced the circuit |
+//! | `breakerbox_would_reject_total` | counter | `service` | calls that shadow let through and that would have been rejected |
 //!
 //! No timer moves a circuit: `state="open"` stays 1 after the cooldown until somebody
 //! calls. [`Registry::close`] at the end of `main` publishes the last counts.
@@ -128,6 +149,9 @@ mod word;
 #[doc(hidden)]
 #[path = "private.rs"]
 pub mod __private;
+
+#[doc = include_str!("choosing_numbers.md")]
+pub mod choosing_numbers {}
 
 /// The facade that the metrics go through. A recorder for another version of it sees
 /// nothing.

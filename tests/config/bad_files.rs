@@ -133,6 +133,10 @@ fn values_of_the_wrong_kind_are_told_what_to_write() {
             "`failure_rate` is a share up to 1: did you mean `failure_rate = \"50%\"`?",
         ),
         (
+            "failure_rate = 1",
+            "`failure_rate` is a share: write `failure_rate = 1.0` or `failure_rate = \"100%\"`",
+        ),
+        (
             "failure_rate = 0",
             "`failure_rate` is a share above 0 and up to 1, such as 0.5",
         ),

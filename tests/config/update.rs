@@ -139,3 +139,37 @@ fn a_change_may_read_its_breaker_and_make_calls() {
     });
     assert_eq!(update, Ok(()));
 }
+
+/// The numbers are those of the service, whichever of its breakers is asked.
+#[test]
+fn a_change_by_the_breaker_of_a_key_is_one_for_the_whole_service() {
+    let breaker = breaker(Policy::new().threshold(5));
+    let (one, other) = (breaker.key("one"), breaker.key("other"));
+    one.update(|policy| policy.threshold(1)).unwrap();
+    assert_eq!(breaker.policy(), Policy::new().threshold(1));
+    other.try_acquire().unwrap().failure();
+    assert_eq!(other.state(), State::Open);
+    assert_eq!(one.state(), State::Closed);
+    assert_eq!(
+        setting(&other, Key::Threshold),
+        "threshold = 1 (live change)"
+    );
+    assert!(other.clear_update());
+    assert_eq!(one.policy(), Policy::new().threshold(5));
+}
+
+/// It was told to the breakers of keys alone, and that of the service never had the window.
+#[test]
+fn a_window_that_the_breaker_of_a_key_brings_is_one_for_all_breakers_of_the_service() {
+    let breaker = breaker(Policy::new().threshold(2));
+    let (one, other) = (breaker.key("one"), breaker.key("other"));
+    one.update(|policy| policy.window(Window::Calls(10)))
+        .unwrap();
+    for of_service in [breaker, &*one, &*other] {
+        of_service.try_acquire().unwrap().failure();
+        of_service.try_acquire().unwrap().success();
+        assert_eq!(of_service.state(), State::Closed);
+        of_service.try_acquire().unwrap().failure();
+        assert_eq!(of_service.state(), State::Open);
+    }
+}

@@ -33,7 +33,7 @@ fn every_key_is_read_in_each_way_in_which_it_can_be_written() {
             windowed.failure_rate(0.125),
         ),
         (
-            "window = \"1m\"\nfailure_rate = 1",
+            "window = \"1m\"\nfailure_rate = 1.0",
             windowed.failure_rate(1.0),
         ),
         (
@@ -120,4 +120,29 @@ fn a_service_may_have_any_name() {
         let policy = built(&[name], &toml).breaker(name).unwrap().policy();
         assert_eq!(policy, NEW.threshold(3), "{name}");
     }
+}
+
+/// The example of `config_file`.
+#[test]
+fn the_example_of_the_documentation_is_right() {
+    let toml = "# For every service, also where its attribute says something else.
+[defaults]
+cooldown = \"30s\"
+
+[services.stripe]
+window = \"1m\"          # or a number of calls: window = 100
+failure_rate = \"50%\"   # or 0.5
+min_calls = 50
+on_cancel = \"after 2s\" # or \"ignore\", or \"failure\"
+";
+    let shown = include_str!("../../runtime/src/registry/builder.rs");
+    let shown: String = shown
+        .lines()
+        .map(|line| line.trim().trim_start_matches("/// ").to_owned() + "\n")
+        .collect();
+    let shown = shown.replace("///\n", "\n");
+    assert!(shown.contains(toml), "the example is another one");
+    let policy = built(&["stripe"], toml).breaker("stripe").unwrap().policy();
+    assert_eq!(policy.get_min_calls(), 50);
+    assert_eq!(policy.get_cooldown(), seconds(30));
 }

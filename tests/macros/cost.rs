@@ -110,6 +110,19 @@ fn what_is_given_after_the_body_costs_no_more() {
     assert!(added <= LAYER);
 }
 
+/// The handle that keeps the breaker of the key.
+#[test]
+fn a_key_costs_two_words() {
+    #[circuit_breaker(service = "cost-key", key = "a".to_owned())]
+    async fn keyed() -> Answer {
+        leaf().await;
+        Ok(1)
+    }
+    let added = size_of_val(&keyed()) - size_of_val(&plain());
+    println!("key: added {added}");
+    assert!(added <= LAYER + 16);
+}
+
 #[test]
 fn a_boxed_body_costs_a_pointer() {
     #[circuit_breaker(service = "cost-boxed", boxed)]

@@ -1,6 +1,8 @@
 //! One breaker a key: `key = tenant`.
 
 use std::borrow::Cow;
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use breakerbox::Registry;
@@ -114,6 +116,105 @@ async fn a_service_named_at_run_time_has_keys_as_well() {
     .await;
     let key = registry.breaker("keyed-eu").unwrap().key("acme");
     assert_eq!(key.state(), State::Open);
+}
+
+/// The expression may cost something, or have an effect.
+#[tokio::test]
+async fn a_key_is_worked_out_once_a_call() {
+    #[circuit_breaker(service = "keyed-once", key = tenant(asked))]
+    async fn f(asked: &AtomicU32) -> Result<(), E> {
+        Ok(())
+    }
+    fn tenant(asked: &AtomicU32) -> String {
+        asked.fetch_add(1, Relaxed).to_string()
+    }
+    let registry = private();
+    let asked = AtomicU32::new(0);
+    with_registry(registry.clone(), async {
+        f(&asked).await.unwrap();
+        f(&asked).await.unwrap();
+    })
+    .await;
+    assert_eq!(asked.load(Relaxed), 2);
+    assert_eq!(registry.breaker("keyed-once").unwrap().keys().len(), 2);
+}
+
+#[async_trait::async_trait]
+trait Ledger {
+    async fn book(&self, cents: u64) -> Result<u64, E>;
+}
+
+#[async_trait::async_trait]
+impl Ledger for Client {
+    #[circuit_breaker(service = "keyed-trait", key = self.tenant, threshold = 1)]
+    async fn book(&self, cents: u64) -> Result<u64, E> {
+        if cents == 0 { Err(E::Down) } else { Ok(cents) }
+    }
+}
+
+#[circuit_breaker(service = "keyed-tail", key = tenant, threshold = 1)]
+#[allow(clippy::manual_async_fn)]
+fn opaque(tenant: String, works: bool) -> impl Future<Output = Result<(), E>> {
+    async move { if works { Ok(()) } else { Err(E::Down) } }
+}
+
+#[circuit_breaker(service = "keyed-boxed", boxed, key = tenant, threshold = 1, wrap_error)]
+async fn boxed(tenant: Cow<'static, str>) -> Result<(), breakerbox::Error<std::fmt::Error>> {
+    Err(std::fmt::Error)
+}
+
+#[tokio::test]
+async fn futures_of_every_kind_hold_the_breaker_of_their_key() {
+    let registry = private();
+    with_registry(registry.clone(), async {
+        for tenant in ["a", "b"] {
+            let client = Client {
+                tenant: tenant.to_owned(),
+            };
+            assert!(matches!(client.book(0).await, Err(E::Down)));
+            assert!(matches!(client.book(1).await, Err(E::Rejected(_))));
+            let made = opaque(tenant.to_owned(), false);
+            assert!(matches!(made.await, Err(E::Down)));
+            let made = opaque(tenant.to_owned(), true);
+            assert!(matches!(made.await, Err(E::Rejected(_))));
+            let plain = boxed(tenant.into()).await;
+            assert!(matches!(plain, Err(breakerbox::Error::Inner(_))));
+            let rejected = boxed(tenant.into()).await;
+            assert!(matches!(rejected, Err(breakerbox::Error::Rejected(_))));
+        }
+    })
+    .await;
+    for service in ["keyed-trait", "keyed-tail", "keyed-boxed"] {
+        let snapshot = registry.breaker(service).unwrap().snapshot();
+        assert_eq!((snapshot.keys, snapshot.open_keys), (2, 2), "{service}");
+    }
+}
+
+/// M92
+#[tokio::test]
+async fn a_call_of_a_key_can_move_between_threads() {
+    let call = with_registry(private(), of_tenant("acme", true));
+    tokio::spawn(call).await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn a_fallback_sees_the_argument_that_the_key_was_made_of() {
+    #[circuit_breaker(
+        service = "keyed-fallback",
+        key = tenant,
+        threshold = 1,
+        fallback = Ok(format!("{tenant} from the cache"))
+    )]
+    async fn f(tenant: String) -> Result<String, E> {
+        Err(E::Down)
+    }
+    with_registry(private(), async {
+        f("acme".to_owned()).await.unwrap_err();
+        let cached = f("acme".to_owned()).await.unwrap();
+        assert_eq!(cached, "acme from the cache");
+        f("other".to_owned()).await.unwrap_err();
+    })
+    .await;
 }
 
 /// J10, J11

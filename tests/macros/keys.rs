@@ -81,8 +81,57 @@ fn every_rate_reaches_the_policy() {
         .ramp(seconds(30))
         .shadow(true);
     assert_eq!(site("key-rates").policy(), expected);
+    assert_eq!(breaker("key-rates").policy(), expected);
     assert_eq!(breaker("key-rates").state(), State::Shadow);
     assert_eq!(site("key-window").policy(), Policy::new().window(WINDOW));
+}
+
+/// All kinds of number may stand behind a name or a calculation.
+#[test]
+fn every_rate_may_be_a_constant() {
+    const SHARE: f64 = 0.25;
+    const CALLS: u32 = 30;
+    const DRY: bool = true;
+
+    #[circuit_breaker(
+        service = "key-rates-code",
+        window = Window::Calls(2 * CALLS),
+        threshold = CALLS,
+        failure_rate = 2.0 * SHARE,
+        min_calls = CALLS,
+        min_failures = CALLS / 3,
+        slow_call = COOLDOWN,
+        slow_call_rate = SHARE,
+        backoff = 1.0 + SHARE,
+        max_cooldown = Duration::from_secs(90),
+        jitter = SHARE,
+        probe_failure_rate = SHARE,
+        ramp = COOLDOWN,
+        key = "a".to_owned(),
+        max_keys = CALLS,
+        shadow = DRY
+    )]
+    fn f() -> Result<(), E> {
+        Ok(())
+    }
+    f().unwrap();
+    let expected = Policy::new()
+        .window(Window::Calls(60))
+        .threshold(30)
+        .failure_rate(0.5)
+        .min_calls(30)
+        .min_failures(10)
+        .slow_call(COOLDOWN)
+        .slow_call_rate(0.25)
+        .backoff(1.25)
+        .max_cooldown(Duration::from_secs(90))
+        .jitter(0.25)
+        .probe_failure_rate(0.25)
+        .ramp(COOLDOWN)
+        .shadow(true)
+        .max_keys(30);
+    assert_eq!(site("key-rates-code").policy(), expected);
+    assert_eq!(breaker("key-rates-code").policy(), expected);
 }
 
 #[test]

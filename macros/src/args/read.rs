@@ -2,6 +2,7 @@
 
 use proc_macro2::Span;
 use proc_macro2::TokenStream;
+use quote::ToTokens;
 use syn::Expr;
 use syn::Ident;
 use syn::LitStr;
@@ -96,7 +97,24 @@ impl Read for Switch {
 impl Read for Expr {
     fn read(spelling: &Spelling<'_>, input: ParseStream<'_>) -> syn::Result<Self> {
         spelling.equals(input)?;
+        no_bare_percentage(spelling, input)?;
         input.parse()
+    }
+}
+
+/// `50%` would be read as a remainder that has lost its divisor.
+fn no_bare_percentage(spelling: &Spelling<'_>, input: ParseStream<'_>) -> syn::Result<()> {
+    let ahead = input.fork();
+    let number: syn::Result<syn::Lit> = ahead.parse();
+    let percent: syn::Result<Token![%]> = ahead.parse();
+    match (number, percent) {
+        (Ok(number), Ok(_)) if ahead.is_empty() || ahead.peek(Token![,]) => {
+            let (key, percentage) = (spelling.key, number.to_token_stream());
+            let message =
+                format!("a percentage stands in quotes: write `{key} = \"{percentage}%\"`");
+            Err(syn::Error::new(number.span(), message))
+        }
+        _ => Ok(()),
     }
 }
 

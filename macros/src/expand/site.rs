@@ -133,21 +133,13 @@ fn policy(settings: &[Setting], krate: &TokenStream) -> TokenStream {
                 literal.set_span(respan::generated(*at));
                 literal.to_token_stream()
             }
-            SettingValue::Share(share, at) => {
-                let mut literal = Literal::f64_suffixed(*share);
+            SettingValue::Float(float, at) => {
+                let mut literal = Literal::f64_suffixed(*float);
                 literal.set_span(respan::generated(*at));
                 literal.to_token_stream()
             }
             SettingValue::Duration(duration, at) => self::duration(*duration, *at),
-            SettingValue::Window(Window::Time(time, at)) => {
-                let time = duration(*time, *at);
-                quote_spanned!(span=> #krate::Window::Time(#time))
-            }
-            SettingValue::Window(Window::Calls(calls, at)) => {
-                let mut literal = Literal::u32_suffixed(*calls);
-                literal.set_span(respan::generated(*at));
-                quote_spanned!(span=> #krate::Window::Calls(#literal))
-            }
+            SettingValue::Window(window, at) => self::window(*window, *at, krate),
             SettingValue::Switch(value) => quote_spanned!(span=> #value),
             SettingValue::Code(code) => code.to_token_stream(),
             SettingValue::OnCancel(rule) => on_cancel(rule, krate),
@@ -155,6 +147,21 @@ fn policy(settings: &[Setting], krate: &TokenStream) -> TokenStream {
         quote_spanned!(span=> .#setter(#value))
     });
     quote_spanned!(span=> #krate::Policy::new() #(#setters)*)
+}
+
+fn window(window: Window, at: Span, krate: &TokenStream) -> TokenStream {
+    let span = Span::call_site();
+    match window {
+        Window::Time(time) => {
+            let time = duration(time, at);
+            quote_spanned!(span=> #krate::Window::Time(#time))
+        }
+        Window::Calls(calls) => {
+            let mut literal = Literal::u32_suffixed(calls);
+            literal.set_span(respan::generated(at));
+            quote_spanned!(span=> #krate::Window::Calls(#literal))
+        }
+    }
 }
 
 fn on_cancel(rule: &CancelRule, krate: &TokenStream) -> TokenStream {

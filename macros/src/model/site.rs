@@ -3,6 +3,7 @@
 use proc_macro2::Span;
 use syn::Expr;
 use syn::ExprLit;
+use syn::Ident;
 use syn::Lit;
 use syn::LitStr;
 use syn::Path;
@@ -59,7 +60,8 @@ pub(super) fn judge(
         if let Some(by_key) = by_key {
             errors.at(
                 by_key.key.span(),
-                "`handle` is the breaker of one key already: remove `key`",
+                "`handle` is one breaker for all calls: remove `key`, or write `service` in place of \
+                 `handle`",
             );
         }
         if let Some(operation) = operation {
@@ -114,18 +116,14 @@ pub(super) fn judge(
         }),
         _ => false,
     };
-    if let (Some(by_key), Some(Shape::Future { .. })) =
-        (&by_key, function.map(|function| &function.shape))
-    {
-        errors.at(
-            by_key.key.span(),
-            "`key` is for functions that are `async`, or not at all: this one returns a future, \
-             which would have to hold on to the breaker of its key",
-        );
-    }
+    let key = by_key.map(|by_key| {
+        let value = bare(by_key.value);
+        check_key(&by_key.key, &value, function, errors);
+        value
+    });
     let declaration = Declaration {
         service,
-        key: by_key.map(|given| given.value),
+        key,
         operation,
         policy,
     };
@@ -134,6 +132,24 @@ pub(super) fn judge(
     } else {
         Site::Dynamic(declaration)
     })
+}
+
+/// A key is worked out for each call, and its breaker is held while the call lasts.
+fn check_key(key: &Ident, value: &Expr, function: Option<&Function>, errors: &mut Errors) {
+    if let Some(Shape::Future { .. }) = function.map(|function| &function.shape) {
+        errors.at(
+            key.span(),
+            "the breaker of a `key` is held by the call, and this function makes its future \
+             before that: make it `async`, or put all of its body into one `async move` block",
+        );
+    }
+    if let Expr::Lit(literal) = value {
+        errors.at(
+            literal.span(),
+            "all calls would have this key: write what tells them apart, such as `key = tenant` \
+             or `key = tenant.id.to_string()`",
+        );
+    }
 }
 
 /// Whether a path reads like a constant in a module: associated constants may

@@ -30,6 +30,8 @@ struct Inner {
     layers: Layers,
     /// Made when they are first asked for.
     settings: Option<Arc<[Setting]>>,
+    /// What the listeners have heard last.
+    told: Option<Arc<[Setting]>>,
 }
 
 impl Configured {
@@ -38,6 +40,7 @@ impl Configured {
             inner: Mutex::new(Inner {
                 layers,
                 settings: None,
+                told: None,
             }),
             updating: Mutex::new(()),
             untold: AtomicBool::new(true),
@@ -65,14 +68,24 @@ impl Service {
         // Taken back first: a change that comes now is told once more.
         let untold = &self.configured.untold;
         let is_untold = untold.load(Relaxed) && untold.swap(false, Relaxed);
-        is_untold.then(|| Event::Configured {
+        if !is_untold {
+            return None;
+        }
+        let mut inner = lock(&self.configured.inner);
+        let settings = inner.settings(self.name);
+        if inner.told.as_ref() == Some(&settings) {
+            return None;
+        }
+        inner.told = Some(Arc::clone(&settings));
+        Some(Event::Configured {
             service: self.name,
-            settings: self.configured.settings(self.name),
+            settings,
         })
     }
 
     /// Has listeners that came late hear of it, too.
     pub(crate) fn retell_configured(&self) {
+        lock(&self.configured.inner).told = None;
         self.configured.untold.store(true, Relaxed);
     }
 }
@@ -133,7 +146,7 @@ impl Breaker {
     pub fn clear_update(&self) -> bool {
         let held = self.hold();
         let mut layers = held.layers().clone();
-        let had_any = Key::ALL.iter().any(|key| layers.live.writes(*key));
+        let had_any = layers.is_live();
         if had_any {
             layers.live = Policy::new();
             // What was set up goes together; what a late call brought may not.
@@ -161,17 +174,14 @@ impl Held<'_> {
     pub(crate) fn put(mut self, layers: Layers) {
         let service = self.breaker.name();
         let (before, after) = (self.inner.layers.policy(service), layers.policy(service));
-        let settings: Arc<[Setting]> = layers.settings(service).into();
-        let is_other = self.inner.settings(service) != settings;
         self.inner.layers = layers;
-        self.inner.settings = Some(settings);
+        self.inner.settings = None;
         if Key::ALL.iter().any(|key| !after.same(*key, &before)) {
             self.breaker.set_policy(after);
         }
-        if is_other {
-            self.breaker.service.retell_configured();
-            self.breaker.service.host.bell.ring();
-        }
+        // Whether that is worth telling is judged by whoever tells it.
+        self.breaker.service.configured.untold.store(true, Relaxed);
+        self.breaker.service.host.bell.ring();
     }
 }
 

@@ -35,8 +35,9 @@ const IDLE: Duration = Duration::from_secs(60);
 /// How long a search for idle keys that found none is not repeated.
 const PAUSE: Duration = Duration::from_secs(1);
 
-#[derive(Default)]
 pub(super) struct Keys {
+    /// The breaker of the whole service.
+    main: &'static Breaker,
     by_key: RwLock<HashMap<Arc<str>, Row>>,
     overflow: OnceLock<Arc<Breaker>>,
     /// When room is looked for again.
@@ -108,7 +109,7 @@ impl Breaker {
         {
             return Keyed(Which::Service(self));
         }
-        Keyed(Which::Own(self.service.key(beginning(key))))
+        Keyed(Which::Own(self.service.key(self, beginning(key))))
     }
 
     /// The keys that have a breaker now, each with it, in no order. The one that the keys
@@ -121,10 +122,26 @@ impl Breaker {
     }
 }
 
+impl Keys {
+    fn of(main: &'static Breaker) -> Self {
+        Self {
+            main,
+            by_key: RwLock::default(),
+            overflow: OnceLock::new(),
+            look_at: AtomicU64::new(0),
+        }
+    }
+}
+
 impl Service {
-    fn key(&'static self, key: &str) -> Arc<Breaker> {
+    /// The breaker of the whole service, where that has keys.
+    pub(super) fn main(&self) -> Option<&'static Breaker> {
+        Some(self.keys.get()?.main)
+    }
+
+    fn key(&'static self, main: &'static Breaker, key: &str) -> Arc<Breaker> {
         let now = self.host.clock.coarse();
-        let keys = self.keys.get_or_init(Box::default);
+        let keys = self.keys.get_or_init(|| Box::new(Keys::of(main)));
         let known = keys.by_key.read().unwrap_or_else(PoisonError::into_inner);
         if let Some(row) = known.get(key) {
             row.touch(now);

@@ -411,7 +411,9 @@ impl Breaker {
     fn set_policy(&self, policy: Policy) {
         let now = self.service.host.clock.now();
         let keys = self.service.all_keys();
-        let all = || keys.iter().map(|key| &**key).chain([self]);
+        // The breaker of a key may be the one that is asked.
+        let main = self.service.main().unwrap_or(self);
+        let all = || keys.iter().map(|key| &**key).chain([main]);
         let mut changes = Vec::new();
         self.service.renumber(policy, |before, numbers| {
             changes = all()

@@ -6,7 +6,6 @@ use std::sync::PoisonError;
 use std::time::Duration;
 
 use crate::breaker::Breaker;
-use crate::clock::Tick;
 use crate::event::By;
 use crate::reason::Reason;
 use crate::rules::Changes;
@@ -136,11 +135,15 @@ impl Breaker {
 
     /// Ends an override, if there is one, and says whether there was.
     pub fn clear_override(&self) -> bool {
-        let (changes, now) = self.command(Command::Clear);
-        // One that was over before ended then.
-        changes
-            .iter()
-            .any(|change| change.reason == Reason::OverrideEnded && change.at == now)
+        let now = self.service.host.clock.now();
+        // One whose time has passed ended then, though nobody may have noticed yet.
+        let (circuit, _) = self.peek(now);
+        let lasts = circuit.overlay.is_some_and(|it| it.until().is_some());
+        let changes = self.command(Command::Clear);
+        lasts
+            && changes
+                .iter()
+                .any(|change| change.reason == Reason::OverrideEnded)
     }
 
     /// Closes the circuit and forgets all that was counted, and all earlier openings. An
@@ -169,7 +172,7 @@ impl Breaker {
             actor: kept(actor),
             reason: kept(reason),
         };
-        let (changes, _) = self.command_by(command, Some(by));
+        let changes = self.command_by(command, Some(by));
         let began = changes
             .iter()
             .find(|change| change.reason == Reason::Override);
@@ -179,12 +182,12 @@ impl Breaker {
         })
     }
 
-    fn command(&self, command: Command) -> (Changes, Tick) {
+    fn command(&self, command: Command) -> Changes {
         self.command_by(command, None)
     }
 
     /// Does what somebody wants, and tells who.
-    fn command_by(&self, command: Command, by: Option<By>) -> (Changes, Tick) {
+    fn command_by(&self, command: Command, by: Option<By>) -> Changes {
         // One at a time, so that each change has its own name to it.
         let mut known = self.by.lock().unwrap_or_else(PoisonError::into_inner);
         let now = self.service.host.clock.now();
@@ -205,7 +208,7 @@ impl Breaker {
         }
         drop(known);
         self.wake_waiting(&changes);
-        (changes, now)
+        changes
     }
 }
 

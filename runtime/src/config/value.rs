@@ -175,7 +175,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// `0.5`, `1` or `"50%"`.
+    /// `0.5` or `"50%"`. A whole 1 could be meant as a hundredth.
     fn share(&self) -> Result<f64, String> {
         match *self.given {
             Given::Text(text) => {
@@ -193,6 +193,12 @@ impl Reader<'_, '_> {
                 }
             }
             _ => match self.number() {
+                Some(1.0) if matches!(self.given, Given::Whole { .. }) => Err(format!(
+                    "`{}` is a share: write {} or {}",
+                    self.name,
+                    self.write("1.0"),
+                    self.quoted("100%")
+                )),
                 Some(number) if number > 1.0 && number <= 100.0 => Err(format!(
                     "`{}` is a share up to 1: did you mean {}?",
                     self.name,

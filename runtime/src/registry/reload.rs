@@ -12,6 +12,7 @@ use crate::registry::Registry;
 use crate::registry::read;
 use crate::registry::setup;
 use crate::registry::setup::Setup;
+use crate::settings::Layers;
 use crate::settings::Problem;
 use crate::settings::ReloadError;
 use crate::settings::Reloaded;
@@ -71,9 +72,10 @@ impl Inner {
             ..now
         };
         let problems = found.problems.into_iter().map(Problem::Configuration);
-        let mut changed = Vec::new();
-        let tell = |service: &str, before: &_, after: &_| {
-            changed.extend(changes(service, before, after));
+        let mut services = Vec::new();
+        // Calls may wait while this is told, so the words are made afterwards.
+        let tell = |service: &str, before: &Layers, after: &Layers| {
+            services.push((service.to_owned(), before.clone(), after.clone()));
         };
         match self.set_up(next, problems.collect(), tell) {
             Err(mut problems) => {
@@ -83,7 +85,10 @@ impl Inner {
             Ok(left_out) => {
                 let unused = found.unused.into_iter().chain(left_out);
                 self.warn_unused(reading.not_told_yet(unused));
-                let reloaded = Reloaded::new(changed);
+                let changed = services.iter();
+                let changed =
+                    changed.flat_map(|(name, before, after)| changes(name, before, after));
+                let reloaded = Reloaded::new(changed.collect());
                 self.listeners.tell(&Event::Reloaded(reloaded.clone()));
                 Ok(reloaded)
             }

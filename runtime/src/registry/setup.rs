@@ -76,21 +76,23 @@ impl Setup {
         if linked.is_none() && !self.declared.contains_key(service) {
             return Vec::new();
         }
+        // What a function brings whose name for the service is made up at run time is not
+        // known when all is set up, so it is not judged later either; nor is what was changed
+        // live with that in mind.
         let mut judged = layers.clone();
         judged.attribute = linked;
-        let is_late = judged.attribute.is_none() && layers.attribute.is_some();
-        let mut problems = if is_late {
-            Vec::new()
-        } else {
-            judged.faults(service)
-        };
+        let is_live = judged.is_live();
+        let mut problems = Vec::new();
+        if is_live && linked.is_some() == layers.attribute.is_some() {
+            problems = judged.faults(service);
+        }
         // The live changes may be taken back.
         judged.live = Policy::new();
-        let without = judged.faults(service).into_iter();
-        let new: Vec<_> = without
-            .filter(|problem| !problems.contains(problem))
-            .collect();
-        problems.extend(new);
+        for problem in judged.faults(service) {
+            if !problems.contains(&problem) {
+                problems.push(problem);
+            }
+        }
         problems
     }
 }

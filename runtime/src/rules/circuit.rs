@@ -291,6 +291,10 @@ fn admit_beneath(
         Place::Ramp => return Admission::Ramp,
         Place::Close(reason) => {
             changes.push(circuit.close(law.policy, reason, now));
+            if let Mode::Closed(closed) = &mut circuit.mode {
+                // The first call of a ramp has a token.
+                admit_closed(law.policy, closed, &Observed::default(), now);
+            }
             0
         }
         Place::Open(reason) => {

@@ -131,7 +131,7 @@ pub(crate) fn renumber(
     let mut changes = Changes::default();
     expire(law, circuit, now, &mut changes);
     if before.get_window() != law.policy.get_window() {
-        leave_generation(circuit);
+        leave_generation(circuit, now);
         circuit.emptied = circuit.generation;
         if let Mode::Closed(closed) = &mut circuit.mode {
             closed.failures = 0;
@@ -142,7 +142,7 @@ pub(crate) fn renumber(
         (None, true) => {
             let from = circuit.state();
             circuit.overlay = Overlay::at_rest(law.policy, now);
-            leave_generation(circuit);
+            leave_generation(circuit, now);
             changes.push(seen(circuit, from, Reason::Override, now));
         }
         (Some(overlay), false) if rests(overlay) => end(law, circuit, now, &mut changes),
@@ -157,7 +157,7 @@ fn begin(circuit: &mut Circuit, kind: Kind, ttl: Duration, now: Tick, changes: &
     if let Some(earlier) = circuit.overlay {
         uncover(circuit, earlier, now);
     }
-    leave_generation(circuit);
+    leave_generation(circuit, now);
     circuit.overlay = Some(Overlay {
         kind,
         id: circuit.generation,
@@ -186,22 +186,21 @@ fn uncover(circuit: &mut Circuit, overlay: Overlay, now: Tick) {
     match overlay.kind {
         Kind::ForcedClosed | Kind::Shadow => circuit.start_afresh(now),
         Kind::ForcedOpen => {
-            leave_generation(circuit);
-            match &mut circuit.mode {
-                Mode::Closed(closed) => closed.began = now,
+            leave_generation(circuit, now);
+            if let Mode::Open(opening) = &mut circuit.mode {
                 // What was left of it is left of it still.
-                Mode::Open(opening) => opening.until = now + opening.until.since(overlay.began),
-                Mode::HalfOpen(_) => {}
+                opening.until = now + opening.until.since(overlay.began);
             }
         }
     }
 }
 
 /// The calls that are out will be late: none of them holds a place any more.
-fn leave_generation(circuit: &mut Circuit) {
+fn leave_generation(circuit: &mut Circuit, now: Tick) {
     circuit.next_generation();
     match &mut circuit.mode {
         Mode::Closed(closed) => {
+            closed.began = now;
             if let Some(ramp) = &mut closed.ramp {
                 ramp.forget_calls();
             }

@@ -86,6 +86,8 @@ fn others(stack: &Stack, error: PolicyError, blamed: Key) -> Vec<(Key, String, O
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use crate::policy::Window;
 
     use super::*;
@@ -169,5 +171,60 @@ mod tests {
         let code = Policy::new().probes(2).close_after(3);
         let mut stack = stack(&[(Rank::File, Policy::new().threshold(3)), (Rank::Code, code)]);
         assert_eq!(blamed(&mut stack), [(Rank::Code, Key::CloseAfter)]);
+    }
+
+    /// Whatever is written where: something is left that a breaker can work with, and each
+    /// word that is taken out was there.
+    #[test]
+    fn any_words_of_any_places_are_brought_together() {
+        let mut state = 1_u64;
+        let mut draw = |below: u64| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            (state >> 33) % below
+        };
+        let mut some_policy = || {
+            let mut policy = Policy::new();
+            let mut number = || u32::try_from(draw(6)).unwrap_or(0);
+            let seconds = |number: u32| Duration::from_secs(u64::from(number));
+            for _ in 0..number() {
+                let value = number();
+                let share = f64::from(value) / 4.0;
+                policy = match number() * 6 + number() {
+                    0 => policy.threshold(value),
+                    1 | 2 => policy.window(Window::Calls(value)),
+                    3 | 4 => policy.window(Window::Time(seconds(value))),
+                    5 | 6 => policy.failure_rate(share),
+                    7 | 8 => policy.min_calls(value),
+                    9 | 10 => policy.min_failures(value),
+                    11 | 12 => policy.slow_call(seconds(value)),
+                    13 | 14 => policy.slow_call_rate(share),
+                    15 => policy.cooldown(seconds(value * 200)),
+                    16 => policy.max_cooldown(seconds(value * 100)),
+                    17 | 18 => policy.probes(value),
+                    19 | 20 => policy.probe_concurrency(value),
+                    21 | 22 => policy.close_after(value),
+                    23 => policy.probe_failure_rate(share),
+                    24 => policy.backoff(share),
+                    25 => policy.jitter(share),
+                    26 => policy.max_keys(value),
+                    27 => policy.ramp(seconds(value)),
+                    _ => policy.threshold(value * 10),
+                };
+            }
+            policy
+        };
+        for _ in 0..500 {
+            let policies: Vec<_> = Rank::ALL.iter().map(|_| some_policy()).collect();
+            let whole = Stack::new(|rank| policies[rank as usize]);
+            let mut rest = whole.clone();
+            let faults = take_out(&mut rest, &CONFIGURED);
+            assert_eq!(rest.check(), Ok(()), "{policies:?}");
+            assert_eq!(faults.is_empty(), whole.check().is_ok());
+            for fault in faults {
+                assert!(policies[fault.rank as usize].writes(fault.key), "{fault:?}");
+            }
+        }
     }
 }

@@ -165,6 +165,11 @@ impl Layers {
             .collect()
     }
 
+    /// Whether there are live changes.
+    pub(crate) fn is_live(&self) -> bool {
+        Key::ALL.iter().any(|key| self.live.writes(*key))
+    }
+
     /// Whether the same is left out in both.
     pub(crate) fn leaves_out_as(&self, other: &Self) -> bool {
         self.left_out == other.left_out

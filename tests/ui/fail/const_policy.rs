@@ -1,11 +1,15 @@
 //! Numbers behind constants are checked while compiling, at the constant.
 use std::time::Duration;
 
+use breakerbox::Window;
 use breakerbox::circuit_breaker;
 
 const LIMIT: u32 = 0;
 const NONE: Duration = Duration::ZERO;
 const NAME: &str = "";
+const WINDOW: Window = Window::Calls(10);
+const MOST: u32 = 11;
+const GROWTH: f64 = f64::NAN;
 
 #[circuit_breaker(service = "a", threshold = LIMIT)]
 async fn threshold() -> Result<(), breakerbox::Rejected> {
@@ -19,6 +23,26 @@ async fn cooldown() -> Result<(), breakerbox::Rejected> {
 
 #[circuit_breaker(service = NAME)]
 async fn name() -> Result<(), breakerbox::Rejected> {
+    Ok(())
+}
+
+#[circuit_breaker(service = "a", window = 10, failure_rate = 0.5, min_calls = MOST)]
+async fn min_calls() -> Result<(), breakerbox::Rejected> {
+    Ok(())
+}
+
+#[circuit_breaker(service = "a", window = WINDOW, failure_rate = 0.5, min_calls = 11)]
+async fn window() -> Result<(), breakerbox::Rejected> {
+    Ok(())
+}
+
+#[circuit_breaker(service = "a", backoff = GROWTH)]
+async fn backoff() -> Result<(), breakerbox::Rejected> {
+    Ok(())
+}
+
+#[circuit_breaker(service = "a", window = NONE, failure_rate = MOST, shadow = MOST)]
+async fn types() -> Result<(), breakerbox::Rejected> {
     Ok(())
 }
 

@@ -64,6 +64,31 @@ fn a_returned_future(tenant: &str) -> impl Future<Output = Result<(), breakerbox
     async { Ok(()) }
 }
 
+#[circuit_breaker(service = "a", key = "tenant")]
+async fn a_key_in_quotes() -> Result<(), breakerbox::Rejected> {
+    Ok(())
+}
+
+#[circuit_breaker(handle = breaker(), key = tenant, max_keys = 5)]
+async fn a_key_beside_a_handle() -> Result<(), breakerbox::Rejected> {
+    Ok(())
+}
+
+#[circuit_breaker(service = "a", jitter = 0, backoff = -2, probe_failure_rate = 20)]
+async fn whole_and_negative() -> Result<(), breakerbox::Rejected> {
+    Ok(())
+}
+
+#[circuit_breaker(service = "a", shadow: true, shadow)]
+async fn a_switch_written_otherwise() -> Result<(), breakerbox::Rejected> {
+    Ok(())
+}
+
+#[circuit_breaker(service = "a", ramp = "30s", ramp = "40s", max_keys = 3, max_keys = 4, key = tenant)]
+async fn twice() -> Result<(), breakerbox::Rejected> {
+    Ok(())
+}
+
 #[circuit_breaker(service = "a", failure_ratio = 0.5, sliding_window = 10, min_cals = 3)]
 async fn names_of_others() -> Result<(), breakerbox::Rejected> {
     Ok(())

@@ -38,7 +38,38 @@ async fn i(n: &str) -> Result<&str, Own> {
     Ok(n)
 }
 
+#[circuit_breaker(
+    service = "d",
+    window = "60s",
+    failure_rate = "50%",
+    min_failures = 3,
+    slow_call = "2s",
+    slow_call_rate = 0.8,
+    backoff = 2,
+    max_cooldown = "20m",
+    jitter = 0.1,
+    probe_failure_rate = 0.5,
+    ramp = "30s",
+    shadow
+)]
+async fn j(n: u32) -> Result<u32, Own> {
+    Ok(n)
+}
+
+#[circuit_breaker(service = "e", key = tenant, max_keys = 50, window = 100)]
+async fn k(tenant: String, n: &str) -> Result<&str, Own> {
+    drop(tenant);
+    Ok(n)
+}
+
+#[circuit_breaker(service = format!("e-{tenant}"), key = tenant.to_string())]
+fn l(tenant: u32) -> Result<u32, Own> {
+    Ok(tenant)
+}
+
 fn main() {
     drop((f(1, String::new(), String::new(), Vec::new()), h(1), i("")));
+    drop((j(1), k(String::new(), "")));
     g(1).unwrap();
+    assert_eq!(l(1).unwrap(), 1);
 }

@@ -5,8 +5,10 @@ use std::time::Duration;
 
 use proc_macro2::Span;
 
-use super::Said;
+use super::COOLDOWN;
+use super::THRESHOLD;
 use super::Window;
+use super::settings::Said;
 use crate::errors::Errors;
 
 /// What is known of the numbers that depend on each other.
@@ -23,6 +25,9 @@ pub(super) struct Known {
     pub(super) probes: Said<u32>,
     pub(super) probe_concurrency: Said<u32>,
     pub(super) close_after: Said<u32>,
+    pub(super) max_keys: Said<u32>,
+    /// Whether a breaker of its own is asked for each key, or for none by hand.
+    pub(super) has_keys: bool,
 }
 
 impl<T: Copy> Said<T> {
@@ -44,57 +49,87 @@ impl<T: Copy> Said<T> {
             Self::Nothing | Self::Unknown(_) => None,
         }
     }
+
+    /// What holds, if that is known here.
+    const fn or(&self, default: T) -> Option<T> {
+        match self {
+            Self::Nothing => Some(default),
+            Self::Known(value, _) => Some(*value),
+            Self::Unknown(_) => None,
+        }
+    }
+}
+
+/// The keys that others need, each as it is meant: written, or written in a way that could
+/// not be read, of which something is said already.
+struct Meant {
+    threshold: bool,
+    window: bool,
+    failure_rate: bool,
+    slow_call: bool,
+    slow_call_rate: bool,
+    keys: bool,
 }
 
 impl Known {
     pub(super) fn judge(&self, errors: &mut Errors) {
-        self.rates_need_a_window(errors);
-        self.gates_need_rates(errors);
-        self.a_count_window_holds_no_more(errors);
+        let meant = Meant {
+            threshold: self.threshold.is_written() || errors.mentions("threshold"),
+            window: self.window.is_written() || errors.mentions("window"),
+            failure_rate: self.failure_rate.is_written() || errors.mentions("failure_rate"),
+            slow_call: self.slow_call.is_written() || errors.mentions("slow_call"),
+            slow_call_rate: self.slow_call_rate.is_written() || errors.mentions("slow_call_rate"),
+            keys: self.has_keys || errors.mentions("key"),
+        };
+        self.rates_need_a_window(&meant, errors);
+        self.gates_need_rates(&meant, errors);
+        self.a_count_window_holds_no_more(&meant, errors);
         self.a_slow_call_fits_its_window(errors);
         self.cooldowns_grow(errors);
         self.a_round_has_so_many(errors);
-    }
-
-    fn rates_need_a_window(&self, errors: &mut Errors) {
-        let add = "add `window = \"60s\"` or `window = 100`";
-        if let (Some(span), false) = (self.slow_call_rate.span(), self.slow_call.is_written()) {
+        if let (Some(span), false) = (self.max_keys.span(), meant.keys) {
             errors.at(
                 span,
-                "`slow_call_rate` needs `slow_call`: say how long a slow call takes",
+                "`max_keys` needs `key`: add what tells the breakers apart, such as `key = tenant`",
             );
         }
-        if self.window.is_written() {
-            return;
-        }
-        for (key, span) in [
+    }
+
+    fn rates_need_a_window(&self, meant: &Meant, errors: &mut Errors) {
+        let rates = [
             ("failure_rate", self.failure_rate.span()),
             ("slow_call_rate", self.slow_call_rate.span()),
-        ] {
-            if let Some(span) = span {
-                errors.at(
-                    span,
-                    format!("`{key}` needs a window to look back on: {add}"),
+        ];
+        for (key, span) in rates {
+            if let (Some(span), false) = (span, meant.window) {
+                let message = format!(
+                    "`{key}` needs a window to look back on: add `window = \"60s\"` or \
+                     `window = 100`"
                 );
+                errors.at(span, message);
             }
+        }
+        if let (Some(span), false) = (self.slow_call_rate.span(), meant.slow_call) {
+            errors.at(
+                span,
+                "`slow_call_rate` needs to know what is slow: add `slow_call = \"2s\"`",
+            );
         }
     }
 
-    fn gates_need_rates(&self, errors: &mut Errors) {
-        let has_slow_rule = self.window.is_written() && self.slow_call.is_written();
-        if let Some(span) = self.min_calls.span()
-            && !self.failure_rate.is_written()
-            && !self.slow_call_rate.is_written()
-            && !has_slow_rule
-        {
-            errors.at(
-                span,
-                "`min_calls` gates rates alone: add `failure_rate` or `slow_call`, or leave it out",
-            );
+    fn gates_need_rates(&self, meant: &Meant, errors: &mut Errors) {
+        let has_rate = meant.failure_rate || meant.slow_call_rate;
+        let has_slow_rule = meant.window && meant.slow_call;
+        if let (Some(span), false) = (self.min_calls.span(), has_rate || has_slow_rule) {
+            let add = if meant.window {
+                "add `failure_rate` or `slow_call`"
+            } else {
+                "add a `window` and `failure_rate` or `slow_call`"
+            };
+            let message = format!("`min_calls` gates rates alone: {add}, or leave it out");
+            errors.at(span, message);
         }
-        if let Some(span) = self.min_failures.span()
-            && !self.failure_rate.is_written()
-        {
+        if let (Some(span), false) = (self.min_failures.span(), meant.failure_rate) {
             errors.at(
                 span,
                 "`min_failures` gates `failure_rate` alone: add that, or leave it out",
@@ -102,8 +137,8 @@ impl Known {
         }
     }
 
-    fn a_count_window_holds_no_more(&self, errors: &mut Errors) {
-        let Some((Window::Calls(window, _), _)) = self.window.known() else {
+    fn a_count_window_holds_no_more(&self, meant: &Meant, errors: &mut Errors) {
+        let Some((Window::Calls(window), at)) = self.window.known() else {
             return;
         };
         for (key, said) in [
@@ -114,18 +149,25 @@ impl Known {
             if let Some((number, span)) = said.known()
                 && number > window
             {
-                errors.at(
-                    span,
-                    format!(
-                        "`{key} = {number}` is more than the window of {window} calls can hold"
-                    ),
+                let message = format!(
+                    "`{key} = {number}` is more than a window of {window} calls can hold: use \
+                     {window} or less, or a larger window"
                 );
+                errors.at(span, message);
             }
+        }
+        let is_default = !(meant.threshold || meant.failure_rate || meant.slow_call_rate);
+        if is_default && THRESHOLD > window {
+            let message = format!(
+                "`threshold` is {THRESHOLD} by default, more than a window of {window} calls can \
+                 hold: add `threshold = {window}`, or use a larger window"
+            );
+            errors.at(at, message);
         }
     }
 
     fn a_slow_call_fits_its_window(&self, errors: &mut Errors) {
-        if let (Some((Window::Time(window, _), _)), Some((slow, span))) =
+        if let (Some((Window::Time(window), _)), Some((slow, span))) =
             (self.window.known(), self.slow_call.known())
             && slow > window
         {
@@ -137,25 +179,23 @@ impl Known {
     }
 
     fn cooldowns_grow(&self, errors: &mut Errors) {
-        let cooldown = match self.cooldown {
-            Said::Nothing => Some(Duration::from_secs(60)),
-            said => said.known().map(|(cooldown, _)| cooldown),
-        };
-        if let (Some(cooldown), Some((longest, span))) = (cooldown, self.max_cooldown.known())
+        if let (Some(cooldown), Some((longest, span))) =
+            (self.cooldown.or(COOLDOWN), self.max_cooldown.known())
             && longest < cooldown
         {
-            errors.at(
-                span,
-                format!("`max_cooldown` is shorter than the cooldown of {cooldown:?}"),
+            let message = format!(
+                "`max_cooldown` is shorter than the cooldown of {cooldown:?}: use that or more, \
+                 or a shorter `cooldown`"
             );
+            errors.at(span, message);
         }
     }
 
     fn a_round_has_so_many(&self, errors: &mut Errors) {
         // `close_after` without `probes` raises them; a number behind code is for the compiler.
         let round = match (self.probes, self.close_after) {
-            (Said::Nothing, Said::Nothing) => Some(1),
-            (Said::Nothing, said) | (said, _) => said.known().map(|(round, _)| round),
+            (Said::Nothing, close_after) => close_after.or(1),
+            (probes, _) => probes.or(1),
         };
         let Some(round) = round else { return };
         for (key, said) in [
