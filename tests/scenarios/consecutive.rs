@@ -29,5 +29,5 @@ scenarios! {
         Policy::new().threshold(1).on_cancel(OnCancel::After(seconds(2))),
         "[a +2s a]D =closed [b +2s +1ns b]D =open cancelled:2";
     b_the_largest_threshold_is_counted_to_its_end: Policy::new().threshold(Policy::MAX_THRESHOLD),
-        "1000xF S 1000xF count:1000 =closed";
+        "300xF S 300xF count:300 =closed";
 }

@@ -34,6 +34,12 @@ scenarios! {
     live_another_window_leaves_an_opening_alone: ONE.window(Window::Calls(9)), "F +10s update:window=8 =open left:50s told:1";
     live_fewer_probes_can_be_enough: ONE.probes(3), "F +60s 2xS =half-open update:probes=2 =half-open S =closed success:3";
     live_fewer_successes_can_be_enough: ONE.probes(3), "F +60s S update:close_after=1 =half-open S =closed";
+    live_the_call_that_finds_the_successes_enough_is_the_first_of_a_ramp: ONE.probes(3).ramp(seconds(9)),
+        "F +60s S update:close_after=1 [a =closed Xramp";
+    live_another_window_has_calls_looked_for_that_hang: FIVE.slow_call(seconds(2)),
+        "O1s +1s S update:window=10s update:min_calls=3 [a [b [c +3s X60s =open why:slow_call_rate";
+    live_a_lower_threshold_is_judged_at_the_next_outcome_that_is_not_late: TIME.failure_rate(1.0).min_calls(1),
+        "force-closed:1h [a clear S 2xF update:threshold=2 a]S late:1 =closed S =open";
     live_more_probes_are_a_longer_round: ONE.probes(2), "F +60s S update:probes=3 S =half-open S =closed";
     live_a_longer_limit_makes_calls_fast: TIME.slow_call(seconds(1)), "s2s slow:1 update:slow_call=3s s2s slow:1";
     live_a_change_notices_an_override_that_is_over: ONE, "force-open:1h +1h told:1 update:cooldown=5s told:2 F X5s";

@@ -36,6 +36,10 @@ scenarios! {
     ramp_goes_by_the_calls_of_the_last_ten_buckets: RAMP, "100xS +100s F +5s S [a +10s-1ns Xramp";
     ramp_goes_by_the_calls_of_the_closed_circuit: RAMP,
         "99xS F +5s S +10s reset F +5s S [a +5s [b Xramp";
+    ramp_goes_by_the_time_since_somebody_shadowed_it: RAMP,
+        "+100s shadow:1h 9xS F +5s S [a would-reject:0 +1s [b would-reject:0 [c would-reject:1";
+    ramp_goes_by_the_time_since_the_window_changed: RAMP,
+        "+100s update:window=5s 9xS F +5s S [a Xramp +1s [b [c Xramp";
     ramp_goes_by_the_buckets_of_the_window: RAMP.window(Window::Time(seconds(100))),
         "9xS F +5s S [a +1s Xramp +4s [b Xramp";
     ramp_lets_through_what_is_refused_no_place: RAMP,

@@ -75,6 +75,7 @@ scenarios! {
             .slow_call(seconds(2)).min_calls(1), "[a [b +1h hung:0 [c =closed";
     d_without_a_slow_rule_nobody_hangs: MINUTE.threshold(9), "[a +1h hung:0 [b =closed";
     d_calls_of_an_earlier_generation_do_not_hang: PATIENT, "[a [b +3s hung:2 reset hung:0 a]S late:1 calls:0";
+    d_calls_that_hung_in_an_override_do_not_hang_after_it: HANGING, "shadow:3s [a [b [c +3s [d =closed hung:0 told:2";
     d_a_hanging_probe_hangs_in_its_round_alone: HANGING, "O1s +1s [a +9s =half-open slow-rate:none";
     d_after_closing_nobody_hangs: HANGING, "[a [b O1s +1s S =closed +1h hung:0 [c =closed";
     d_without_a_hanging_call_only_outcomes_are_judged: HANGING.min_calls(1),

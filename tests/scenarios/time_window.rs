@@ -46,6 +46,10 @@ scenarios! {
         "5xS +1s 5xF =open";
     c_nothing_opens_where_nobody_comes: TEN, "4xS +5s 3xF +5s rate:none calls:3 =closed";
     c_an_ignored_outcome_is_not_judged: TEN.min_calls(3), "4xS +5s 3xF +5s rate:1 I =closed D =closed S =open";
+    c_a_late_outcome_judges_nothing_for_the_next_one: TEN,
+        "force-closed:1h [a clear 4xS +4s S 3xF =closed force-open:6s +6s [b a]S =closed S =open";
+    c_an_ignored_outcome_in_a_ramp_judges_nothing_for_the_next_one: TEN.ramp(seconds(30)),
+        "O1s +1s S 4xS +5s S 3xF +5s I =closed S =open why:failure_rate";
     c_closing_empties_the_window: THREE, "2xF +1s O1s +1s S =closed calls:0 2xF =closed F =open";
     c_the_shortest_window_is_ten_ticks: last(Duration::from_nanos(3)).threshold(2),
         "F +9ns calls:1 +1ns calls:0 F +5ns F =open";

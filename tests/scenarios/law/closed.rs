@@ -21,6 +21,7 @@ impl Law {
             at: self.now,
             period: self.periods.len() - 1,
         });
+        // Where nobody hangs, only outcomes are judged, whatever has left the window.
         if looks
             && let Some(held) = self.window()
             && held.hung > 0

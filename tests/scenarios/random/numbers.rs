@@ -144,9 +144,11 @@ fn together(closed: Numbers, opening: Numbers, round: Numbers, rest: Numbers) ->
     let slow_call_rate = closed.slow_call_rate.filter(|_| has_slow_rule);
     let has_rate = failure_rate.is_some() || slow_call_rate.is_some();
     // The default is five, which not every window holds.
-    let threshold = closed
-        .threshold
-        .or_else(|| (!has_rate && most < 5).then_some(most));
+    let has_default = has_rate || most >= 5;
+    let threshold = match closed.threshold {
+        None if !has_default => Some(most),
+        written => written,
+    };
     Numbers {
         threshold: threshold.map(|it| it.min(most)),
         window: closed.window,
