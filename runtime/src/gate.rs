@@ -69,7 +69,8 @@ pub(crate) struct Gate {
     reason: [AtomicU64; 2],
     /// In a closed circuit the word is right and the count here is not.
     circuit: Mutex<Circuit>,
-    recent: Mutex<Recent>,
+    /// Where there is a count window.
+    recent: Mutex<Option<Box<Recent>>>,
 }
 
 /// What a call is told, with the word that its guard keeps.
@@ -158,7 +159,9 @@ impl Gate {
     #[inline]
     pub(crate) fn record(&self, generation: u64, is_failure: bool, is_slow: bool) {
         let emptied = self.emptied_as_of(generation);
-        sync::lock(&self.recent).record(emptied, is_failure, is_slow);
+        if let Some(recent) = &mut *sync::lock(&self.recent) {
+            recent.record(emptied, is_failure, is_slow);
+        }
     }
 
     /// The word, and what belongs to it. Takes no lock.
@@ -389,7 +392,10 @@ impl Gate {
             observed.arrivals = total.arrivals(numbers.time.seconds(closed.began, now));
         }
         if duties.by_calls() {
-            observed.sums = sync::lock(&self.recent).sums(circuit.emptied);
+            let recent = sync::lock(&self.recent);
+            observed.sums = recent
+                .as_ref()
+                .map_or_else(Sums::default, |recent| recent.sums(circuit.emptied));
         }
         observed
     }
@@ -402,10 +408,10 @@ const fn law_of(numbers: &Numbers) -> Law<'_> {
     }
 }
 
-fn recent_of(policy: &Policy) -> Recent {
+fn recent_of(policy: &Policy) -> Option<Box<Recent>> {
     match policy.get_window() {
-        Some(Window::Calls(calls)) => Recent::new(calls),
-        Some(Window::Time(_)) | None => Recent::default(),
+        Some(Window::Calls(calls)) => Some(Box::new(Recent::new(calls))),
+        Some(Window::Time(_)) | None => None,
     }
 }
 

@@ -98,7 +98,7 @@ pub struct Breaker {
     /// Which of several it is, where the service has one a key.
     key: Option<Arc<str>>,
     /// The ring of a key. A service has one for each thread, which would be too much.
-    ring: Option<Box<Alone>>,
+    ring: Option<OnceBox<Alone>>,
     /// Who forced it last, and why.
     by: Mutex<Option<By>>,
     waiting: OnceBox<Waiting>,
@@ -126,15 +126,12 @@ impl Breaker {
     }
 
     fn of_key(service: &'static Service, policy: &Policy, key: &str) -> Self {
-        let alone = || Alone {
-            ring: Ring::new(),
-            writing: Mutex::new(()),
-        };
         Self {
             gate: Gate::new(policy, service.host.clock.now()),
             service,
             key: Some(Arc::from(key)),
-            ring: Some(Box::new(alone())),
+            // Made when it is first written: not every key needs one.
+            ring: Some(OnceBox::new()),
             by: Mutex::new(None),
             waiting: OnceBox::new(),
         }
@@ -263,7 +260,7 @@ impl Breaker {
     fn write_ring(&self, mine: Mine<'_>, write: impl Fn(&Ring)) {
         match &self.ring {
             None => mine.write(write),
-            Some(alone) => alone.write(write),
+            Some(alone) => alone.get_or_init(Box::default).write(write),
         }
     }
 
@@ -278,7 +275,9 @@ impl Breaker {
             None => self.service.cells.total(era, numbers.time, now),
             Some(alone) => {
                 let mut total = Total::default();
-                alone.write(|ring| ring.add_to(&mut total, era, numbers.time, now));
+                if let Some(alone) = alone.get() {
+                    alone.write(|ring| ring.add_to(&mut total, era, numbers.time, now));
+                }
                 total
             }
         }
@@ -422,6 +421,15 @@ impl Breaker {
         });
         for (breaker, changes) in all().zip(&changes) {
             breaker.tell(changes);
+        }
+    }
+}
+
+impl Default for Alone {
+    fn default() -> Self {
+        Self {
+            ring: Ring::new(),
+            writing: Mutex::new(()),
         }
     }
 }

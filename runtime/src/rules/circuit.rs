@@ -195,7 +195,6 @@ impl Circuit {
         self.opening = self.generation + 1;
         let trip = Trip {
             verdict,
-            reason,
             sums,
             number: self.trips,
             generation: self.generation + 1,

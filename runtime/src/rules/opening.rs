@@ -3,17 +3,15 @@
 use std::time::Duration;
 
 use crate::clock::Tick;
-use crate::reason::Reason;
 use crate::rules::circuit::Law;
 use crate::rules::window::Sums;
 use crate::verdict::Verdict;
 
-/// One opening: until when, and why.
+/// One opening: until when, and on what sums.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Opening {
     /// The first instant at which a call is admitted again.
     pub(crate) until: Tick,
-    pub(crate) reason: Reason,
     /// What the window held when it opened; nothing where half-open opened it.
     pub(crate) sums: Sums,
 }
@@ -21,7 +19,6 @@ pub(crate) struct Opening {
 /// What decides how long an opening lasts.
 pub(super) struct Trip {
     pub(super) verdict: Verdict,
-    pub(super) reason: Reason,
     pub(super) sums: Sums,
     /// How many openings there were without a close in between, this one included.
     pub(super) number: u32,
@@ -39,7 +36,6 @@ impl Opening {
         };
         Self {
             until: now + length,
-            reason: trip.reason,
             sums: trip.sums,
         }
     }
@@ -82,7 +78,6 @@ mod tests {
         };
         let trip = Trip {
             verdict,
-            reason: Reason::ProbeFailed,
             sums: Sums::default(),
             number,
             generation: u64::from(number),
