@@ -10,6 +10,13 @@ const LONGEST: usize = 128;
 #[error("{0}")]
 pub struct NameError(pub(crate) &'static str);
 
+/// As much of a text as fits so many bytes, cut between characters.
+pub(crate) fn beginning(text: &str, bytes: usize) -> &str {
+    let mut ends = (0..=bytes.min(text.len())).rev();
+    let end = ends.find(|at| text.is_char_boundary(*at));
+    &text[..end.unwrap_or(0)]
+}
+
 /// Judges a name, also at compile time.
 pub(crate) const fn check(name: &str) -> Result<(), NameError> {
     let bytes = name.as_bytes();
@@ -67,6 +74,14 @@ mod tests {
             assert!(check(bad).is_err(), "{bad:?}");
             assert_eq!(check(&nearest(bad)), Ok(()), "{bad:?}");
         }
+    }
+
+    #[test]
+    fn a_text_is_cut_between_characters() {
+        assert_eq!(beginning("über", 0), "");
+        assert_eq!(beginning("über", 1), "");
+        assert_eq!(beginning("über", 3), "üb");
+        assert_eq!(beginning("über", 99), "über");
     }
 
     #[test]

@@ -142,9 +142,11 @@ impl Rejected {
         self.cause.answer.kind()
     }
 
-    /// How long, from the moment of the rejection, until a call is admitted: exact for
-    /// an open circuit, and `None` where nobody can know, since the probes are out: a
-    /// worker waits a short time with jitter then, say 100 ms.
+    /// How long, from the moment of the rejection, until a call is admitted. For an open
+    /// circuit it is never too short, and up to 50 ms too long where a cheap clock answered;
+    /// in tests it is exact. `None` where nobody can know, since the circuit is forced open,
+    /// ramps up, or has its probes out: a worker waits a short time with jitter then, say
+    /// 100 ms.
     #[must_use]
     pub const fn retry_after(&self) -> Option<Duration> {
         self.cause.answer.left()

@@ -8,6 +8,7 @@ use std::sync::Mutex;
 use std::sync::PoisonError;
 
 use crate::breaker::Breaker;
+use crate::name;
 
 /// How much of a text is kept, in bytes.
 const KEPT: usize = 256;
@@ -52,8 +53,7 @@ impl Write for Beginning {
             self.0.push_str(more);
             return Ok(());
         }
-        let end = (0..=left).rev().find(|at| more.is_char_boundary(*at));
-        self.0.push_str(&more[..end.unwrap_or(0)]);
+        self.0.push_str(name::beginning(more, left));
         Err(fmt::Error)
     }
 }

@@ -19,6 +19,7 @@ use std::time::Duration;
 use crate::breaker::Breaker;
 use crate::breaker::Service;
 use crate::clock::Tick;
+use crate::name;
 use crate::policy::Window;
 use crate::state::State;
 use crate::word::Phase;
@@ -109,7 +110,9 @@ impl Breaker {
         {
             return Keyed(Which::Service(self));
         }
-        Keyed(Which::Own(self.service.key(self, beginning(key))))
+        Keyed(Which::Own(
+            self.service.key(self, name::beginning(key, LONGEST)),
+        ))
     }
 
     /// The keys that have a breaker now, each with it, in no order. The one that the keys
@@ -226,11 +229,4 @@ impl Row {
             && now.since(Tick(self.used.load(Relaxed))) >= window
             && self.breaker.gate.load().is_closed()
     }
-}
-
-/// Of a key that is too long.
-fn beginning(key: &str) -> &str {
-    let mut ends = (0..=LONGEST.min(key.len())).rev();
-    let end = ends.find(|at| key.is_char_boundary(*at));
-    &key[..end.unwrap_or(0)]
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use crate::breaker::Breaker;
 use crate::event::By;
+use crate::name;
 use crate::reason::Reason;
 use crate::rules::Changes;
 use crate::rules::Command;
@@ -169,8 +170,8 @@ impl Breaker {
             return Err(OverrideError::NoReason);
         }
         let by = By {
-            actor: kept(actor),
-            reason: kept(reason),
+            actor: Arc::from(name::beginning(actor, KEPT)),
+            reason: Arc::from(name::beginning(reason, KEPT)),
         };
         let changes = self.command_by(command, Some(by));
         let began = changes
@@ -216,11 +217,4 @@ impl fmt::Display for By {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.actor, self.reason)
     }
-}
-
-/// The beginning of a text.
-fn kept(text: &str) -> Arc<str> {
-    let end = (0..=KEPT.min(text.len())).rev();
-    let end = end.into_iter().find(|at| text.is_char_boundary(*at));
-    Arc::from(&text[..end.unwrap_or(0)])
 }
