@@ -190,9 +190,13 @@ pub use name::NameError;
 pub use outcome::FromRejected;
 pub use outcome::Outcome;
 pub use policy::Key;
+#[cfg(feature = "retry")]
+pub use policy::LimitError;
 pub use policy::OnCancel;
 pub use policy::Policy;
 pub use policy::PolicyError;
+#[cfg(feature = "retry")]
+pub use policy::RetryPolicy;
 pub use policy::Window;
 pub use reason::Reason;
 pub use registry::BuildError;
