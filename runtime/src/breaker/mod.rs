@@ -99,8 +99,8 @@ pub struct Breaker {
     key: Option<Arc<str>>,
     /// The ring of a key. A service has one for each thread, which would be too much.
     ring: Option<OnceBox<Alone>>,
-    /// Who forced it last, and why.
-    by: Mutex<Option<By>>,
+    /// Who forced it last, and why: most are never forced.
+    by: OnceBox<Mutex<Option<By>>>,
     waiting: OnceBox<Waiting>,
 }
 
@@ -120,7 +120,7 @@ impl Breaker {
             service,
             key: None,
             ring: None,
-            by: Mutex::new(None),
+            by: OnceBox::new(),
             waiting: OnceBox::new(),
         }
     }
@@ -132,7 +132,7 @@ impl Breaker {
             key: Some(Arc::from(key)),
             // Made when it is first written: not every key needs one.
             ring: Some(OnceBox::new()),
-            by: Mutex::new(None),
+            by: OnceBox::new(),
             waiting: OnceBox::new(),
         }
     }
@@ -388,10 +388,7 @@ impl Breaker {
     fn tell(&self, changes: &Changes) -> bool {
         for change in changes.iter() {
             let by = if service::is_by_hand(change.reason) {
-                self.by
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .clone()
+                self.by()
             } else {
                 None
             };
@@ -399,6 +396,12 @@ impl Breaker {
         }
         self.wake_waiting(changes);
         changes.opened()
+    }
+
+    /// Who forced it last.
+    fn by(&self) -> Option<By> {
+        let by = self.by.get()?;
+        by.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     fn wake_waiting(&self, changes: &Changes) {
