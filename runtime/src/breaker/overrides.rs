@@ -139,7 +139,10 @@ impl Breaker {
         let now = self.service.host.clock.now();
         // One whose time has passed ended then, though nobody may have noticed yet.
         let (circuit, _) = self.peek(now);
-        let lasts = circuit.overlay.is_some_and(|it| it.until().is_some());
+        let lasts = circuit
+            .overlay
+            .as_ref()
+            .is_some_and(|it| it.until().is_some());
         let changes = self.command(Command::Clear);
         lasts
             && changes
