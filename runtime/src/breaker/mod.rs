@@ -19,6 +19,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::PoisonError;
+use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
 use once_cell::race::OnceBox;
@@ -100,9 +101,17 @@ pub struct Breaker {
     key: Option<Arc<str>>,
     /// The ring of a key, once it is written: not every key needs one.
     ring: OnceBox<Alone>,
-    /// Who forced it last, and why: most are never forced.
-    by: OnceBox<Mutex<Option<By>>>,
-    waiting: OnceBox<Waiting>,
+    seldom: OnceBox<Seldom>,
+    /// When somebody asked for it last, where it is that of a key.
+    used: AtomicU64,
+}
+
+/// What few breakers ever need.
+#[derive(Default)]
+struct Seldom {
+    /// Who forced it last, and why.
+    by: Mutex<Option<By>>,
+    waiting: Waiting,
 }
 
 impl Breaker {
@@ -115,19 +124,19 @@ impl Breaker {
             service,
             key: None,
             ring: OnceBox::new(),
-            by: OnceBox::new(),
-            waiting: OnceBox::new(),
+            seldom: OnceBox::new(),
+            used: AtomicU64::new(0),
         }
     }
 
-    fn of_key(service: &'static Service, policy: &Policy, key: &str) -> Self {
+    fn of_key(service: &'static Service, policy: &Policy, key: &str, now: Tick) -> Self {
         Self {
             gate: Gate::new(policy, service.host.clock.now()),
             service,
             key: Some(Arc::from(key)),
             ring: OnceBox::new(),
-            by: OnceBox::new(),
-            waiting: OnceBox::new(),
+            seldom: OnceBox::new(),
+            used: AtomicU64::new(now.0),
         }
     }
 
@@ -412,13 +421,17 @@ impl Breaker {
 
     /// Who forced it last.
     fn by(&self) -> Option<By> {
-        let by = self.by.get()?;
-        by.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        let by = self.seldom.get()?.by.lock();
+        by.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn seldom(&self) -> &Seldom {
+        self.seldom.get_or_init(Box::default)
     }
 
     fn wake_waiting(&self, changes: &Changes) {
-        if let (Some(_), Some(waiting)) = (changes.iter().next(), self.waiting.get()) {
-            waiting.wake_all();
+        if let (Some(_), Some(seldom)) = (changes.iter().next(), self.seldom.get()) {
+            seldom.waiting.wake_all();
         }
     }
 
