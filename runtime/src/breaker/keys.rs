@@ -5,8 +5,11 @@
 //! for a while and that have nothing to remember, and where none can go, further keys share
 //! one breaker.
 
-use std::collections::HashMap;
+use std::borrow::Borrow;
+use std::collections::HashSet;
 use std::fmt;
+use std::hash::Hash;
+use std::hash::Hasher;
 use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::OnceLock;
@@ -39,17 +42,14 @@ const PAUSE: Duration = Duration::from_secs(1);
 pub(super) struct Keys {
     /// The breaker of the whole service.
     main: &'static Breaker,
-    by_key: RwLock<HashMap<Arc<str>, Row>>,
+    known: RwLock<HashSet<Known>>,
     overflow: OnceLock<Arc<Breaker>>,
     /// When room is looked for again.
     look_at: AtomicU64,
 }
 
-struct Row {
-    breaker: Arc<Breaker>,
-    /// When somebody asked for it last.
-    used: AtomicU64,
-}
+/// The breaker of a key, which is found by the key that it has.
+struct Known(Arc<Breaker>);
 
 /// The breaker of one key, which lives while somebody holds it, and while it has something
 /// to remember.
@@ -115,6 +115,14 @@ impl Breaker {
         ))
     }
 
+    /// Threads that come for one key at one time would write to one place, so only so often.
+    fn touch(&self, now: Tick) {
+        let used = Tick(self.used.load(Relaxed));
+        if now.since(used) >= Duration::from_secs(1) {
+            self.used.store(now.0, Relaxed);
+        }
+    }
+
     /// The keys that have a breaker now, each with it, in no order. The one that the keys
     /// beyond `max_keys` share is `breakerbox:overflow`.
     #[must_use]
@@ -129,7 +137,7 @@ impl Keys {
     fn of(main: &'static Breaker) -> Self {
         Self {
             main,
-            by_key: RwLock::default(),
+            known: RwLock::default(),
             overflow: OnceLock::new(),
             look_at: AtomicU64::new(0),
         }
@@ -145,10 +153,10 @@ impl Service {
     fn key(&'static self, main: &'static Breaker, key: &str) -> Arc<Breaker> {
         let now = self.host.clock.coarse();
         let keys = self.keys.get_or_init(|| Box::new(Keys::of(main)));
-        let known = keys.by_key.read().unwrap_or_else(PoisonError::into_inner);
-        if let Some(row) = known.get(key) {
-            row.touch(now);
-            return Arc::clone(&row.breaker);
+        let known = keys.known.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(Known(breaker)) = known.get(key) {
+            breaker.touch(now);
+            return Arc::clone(breaker);
         }
         drop(known);
         self.new_key(keys, key, now)
@@ -158,32 +166,27 @@ impl Service {
     fn new_key(&'static self, keys: &Keys, key: &str, now: Tick) -> Arc<Breaker> {
         let policy = self.numbers().policy;
         let most = policy.get_max_keys() as usize;
-        let mut known = keys.by_key.write().unwrap_or_else(PoisonError::into_inner);
-        if let Some(row) = known.get(key) {
-            return Arc::clone(&row.breaker);
+        let mut known = keys.known.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(Known(breaker)) = known.get(key) {
+            return Arc::clone(breaker);
         }
         if known.len() >= most && now.0 >= keys.look_at.load(Relaxed) {
             let window = match policy.get_window() {
                 Some(Window::Time(window)) => window.max(IDLE),
                 Some(Window::Calls(_)) | None => IDLE,
             };
-            known.retain(|_, row| !row.is_idle(window, now));
+            known.retain(|it| !it.is_idle(window, now));
             keys.look_at.store((now + PAUSE).0, Relaxed);
         }
         if known.len() >= most {
             drop(known);
             let overflow = keys
                 .overflow
-                .get_or_init(|| Arc::new(Breaker::of_key(self, &policy, OVERFLOW)));
+                .get_or_init(|| Arc::new(Breaker::of_key(self, &policy, OVERFLOW, now)));
             return Arc::clone(overflow);
         }
-        let breaker = Arc::new(Breaker::of_key(self, &policy, key));
-        let row = Row {
-            breaker: Arc::clone(&breaker),
-            used: AtomicU64::new(now.0),
-        };
-        // The key that the breaker has is the key of the row.
-        known.extend(breaker.key.clone().map(|key| (key, row)));
+        let breaker = Arc::new(Breaker::of_key(self, &policy, key, now));
+        known.insert(Known(Arc::clone(&breaker)));
         drop(known);
         // Other numbers may have come before it was in the list of those that are told.
         let numbers = self.numbers();
@@ -198,8 +201,8 @@ impl Service {
         let Some(keys) = self.keys.get() else {
             return Vec::new();
         };
-        let known = keys.by_key.read().unwrap_or_else(PoisonError::into_inner);
-        let own = known.values().map(|row| &row.breaker);
+        let known = keys.known.read().unwrap_or_else(PoisonError::into_inner);
+        let own = known.iter().map(|Known(breaker)| breaker);
         own.chain(keys.overflow.get()).cloned().collect()
     }
 
@@ -213,20 +216,37 @@ impl Service {
     }
 }
 
-impl Row {
-    /// Threads that come for one key at one time would write to one place, so only so often.
-    fn touch(&self, now: Tick) {
-        let used = Tick(self.used.load(Relaxed));
-        if now.since(used) >= Duration::from_secs(1) {
-            self.used.store(now.0, Relaxed);
-        }
+impl Known {
+    fn key(&self) -> &str {
+        self.0.key.as_deref().unwrap_or_default()
     }
 
     /// Nobody holds it, nobody came of late, and it would be made anew as it is. It is looked
     /// at under the lock under which it is given out.
     fn is_idle(&self, window: Duration, now: Tick) -> bool {
-        Arc::strong_count(&self.breaker) == 1
-            && now.since(Tick(self.used.load(Relaxed))) >= window
-            && self.breaker.gate.load().is_closed()
+        let Self(breaker) = self;
+        Arc::strong_count(breaker) == 1
+            && now.since(Tick(breaker.used.load(Relaxed))) >= window
+            && breaker.gate.load().is_closed()
     }
 }
+
+impl Borrow<str> for Known {
+    fn borrow(&self) -> &str {
+        self.key()
+    }
+}
+
+impl Hash for Known {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.key().hash(state);
+    }
+}
+
+impl PartialEq for Known {
+    fn eq(&self, other: &Self) -> bool {
+        self.key() == other.key()
+    }
+}
+
+impl Eq for Known {}

@@ -58,16 +58,13 @@ impl Breaker {
         }
         let mine = self.service.cells.mine();
         if duties.by_time() || duties.starts() {
-            let generation = seen.generation();
             let ended = Ended {
                 is_recorded: duties.by_time(),
                 is_failure: false,
                 is_slow: false,
                 began: stamp.counted(),
             };
-            self.write_ring(mine, |ring| {
-                ring.ended(generation, ended, now, || self.era(generation));
-            });
+            self.count_end(mine, seen, ended, now);
         }
         mine.add(Tally::Success);
         if duties.by_calls() {
@@ -169,7 +166,6 @@ impl Breaker {
     #[inline(never)]
     fn count(&self, mine: Mine<'_>, seen: Word, stamp: Stamp, outcome: Outcome, now: Tick) {
         let duties = self.service.hot.duties();
-        let generation = seen.generation();
         if duties.by_time() || duties.starts() {
             let ended = Ended {
                 is_recorded: duties.by_time() && outcome.is_recorded(),
@@ -177,11 +173,10 @@ impl Breaker {
                 is_slow: outcome.is_slow,
                 began: stamp.counted(),
             };
-            self.write_ring(mine, |ring| {
-                ring.ended(generation, ended, now, || self.era(generation));
-            });
+            self.count_end(mine, seen, ended, now);
         }
         if duties.by_calls() && outcome.is_recorded() {
+            let generation = seen.generation();
             self.gate
                 .record(generation, outcome.is_failure(), outcome.is_slow);
         }

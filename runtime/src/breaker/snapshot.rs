@@ -1,7 +1,6 @@
 //! A breaker at one moment, for people and boards.
 
 use std::sync::Arc;
-use std::sync::PoisonError;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 #[cfg(feature = "metrics")]
@@ -218,9 +217,8 @@ impl Breaker {
 
     fn forced(&self, circuit: &Circuit, now: Tick) -> Option<Forced> {
         let until = circuit.overlay.as_ref()?.until()?;
-        let by = self.by.lock().unwrap_or_else(PoisonError::into_inner);
         Some(Forced {
-            by: by.clone()?,
+            by: self.by()?,
             left: until.since(now),
         })
     }

@@ -145,7 +145,7 @@ impl Breaker {
     }
 
     fn waiting(&self) -> &Waiting {
-        self.waiting.get_or_init(Box::default)
+        &self.seldom().waiting
     }
 
     fn turn(&self, now: Tick) -> Turn {

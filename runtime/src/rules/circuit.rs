@@ -51,8 +51,9 @@ pub(crate) struct Circuit {
     pub(crate) opening: u64,
     /// Calls a second before it opened.
     pub(crate) arrivals: f64,
-    /// What somebody has laid over it.
-    pub(crate) overlay: Option<Overlay>,
+    /// What somebody has laid over it. Boxed, since there are many circuits where each key
+    /// has one, and hardly any is covered.
+    pub(crate) overlay: Option<Box<Overlay>>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -63,12 +64,13 @@ pub(crate) enum Mode {
 }
 
 /// A circuit that admits calls.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Closed {
     /// In a row; nothing is counted here where there is a window.
     pub(crate) failures: u32,
     pub(crate) began: Tick,
-    pub(crate) ramp: Option<Ramp>,
+    /// Boxed for the same reason as an overlay.
+    pub(crate) ramp: Option<Box<Ramp>>,
 }
 
 /// What a call is told that wants to pass.
@@ -205,7 +207,8 @@ impl Circuit {
 
     /// Enough probes have succeeded.
     fn close(&mut self, policy: &Policy, reason: Reason, now: Tick) -> Change {
-        let ramp = policy.get_ramp().map(|_| Ramp::begin(self.arrivals, now));
+        let ramp = policy.get_ramp();
+        let ramp = ramp.map(|_| Box::new(Ramp::begin(self.arrivals, now)));
         // The end of a ramp resets them, where there is one.
         if ramp.is_none() {
             self.trips = 0;
