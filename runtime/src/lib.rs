@@ -122,6 +122,7 @@ mod config;
 mod publish;
 
 mod breaker;
+mod bulkhead;
 mod cells;
 mod clock;
 mod declaration;
@@ -174,6 +175,9 @@ pub use breaker::OverrideGuard;
 pub use breaker::Permit;
 pub use breaker::Snapshot;
 pub use breaker::Subscription;
+pub use bulkhead::AcquireSlot;
+pub use bulkhead::Bulkhead;
+pub use bulkhead::Slot;
 #[cfg(feature = "test-util")]
 pub use clock::Clock;
 #[cfg(feature = "test-util")]
@@ -189,7 +193,9 @@ pub use event::WouldOpen;
 pub use name::NameError;
 pub use outcome::FromRejected;
 pub use outcome::Outcome;
+pub use policy::BulkheadPolicy;
 pub use policy::Key;
+pub use policy::LimitError;
 pub use policy::OnCancel;
 pub use policy::Policy;
 pub use policy::PolicyError;

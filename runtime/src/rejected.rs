@@ -46,6 +46,12 @@ pub enum RejectedKind {
     ProbesBusy,
     /// The circuit has closed again and does not admit all calls yet.
     Ramp,
+    /// As many calls run and wait as the bulkhead admits, or none of them ended in time.
+    BulkheadFull,
+    /// The rate limit is used up, and there is no token in time.
+    RateLimited,
+    /// A timeout around the call struck while it waited for leave, or would have.
+    Deadline,
 }
 
 /// What a [`Rejected`] holds, and also its `source`. A wrapper that shows itself as
@@ -89,7 +95,10 @@ impl Answer {
             0 => RejectedKind::Open,
             1 => RejectedKind::ForcedOpen,
             2 => RejectedKind::ProbesBusy,
-            _ => RejectedKind::Ramp,
+            3 => RejectedKind::Ramp,
+            4 => RejectedKind::BulkheadFull,
+            5 => RejectedKind::RateLimited,
+            _ => RejectedKind::Deadline,
         }
     }
 
@@ -130,6 +139,16 @@ impl Rejected {
         }
     }
 
+    /// The bulkhead has no place, and nobody knows when the next call in it ends.
+    pub(crate) const fn bulkhead_full(service: &'static &'static str) -> Self {
+        Self::of_kind(service, RejectedKind::BulkheadFull, Packed::NONE)
+    }
+
+    /// A timeout struck while the call waited for something whose end nobody knows.
+    pub(crate) const fn deadline(service: &'static &'static str) -> Self {
+        Self::of_kind(service, RejectedKind::Deadline, Packed::NONE)
+    }
+
     /// The service that was not called.
     #[must_use]
     pub const fn service(&self) -> &'static str {
@@ -144,9 +163,10 @@ impl Rejected {
 
     /// How long, from the moment of the rejection, until a call is admitted. For an open
     /// circuit it is never too short, and up to 50 ms too long where a cheap clock answered;
-    /// in tests it is exact. `None` where nobody can know, since the circuit is forced open,
-    /// ramps up, or has its probes out: a worker waits a short time with jitter then, say
-    /// 100 ms.
+    /// in tests it is exact. For a rate limit it is the time until there is a token, counted
+    /// in those who wait for one before this call. `None` where nobody can know, since the
+    /// circuit is forced open, ramps up, or has its probes out, or the bulkhead is full: a
+    /// worker waits a short time with jitter then, say 100 ms.
     #[must_use]
     pub const fn retry_after(&self) -> Option<Duration> {
         self.cause.answer.left()
@@ -242,6 +262,15 @@ impl fmt::Display for Rejected {
                 f,
                 "circuit `{service}` has closed again and does not admit all calls yet"
             )?,
+            RejectedKind::BulkheadFull => write!(
+                f,
+                "bulkhead `{service}` is full: a call gets in when another has ended"
+            )?,
+            RejectedKind::RateLimited => write!(f, "rate limit of `{service}` is used up")?,
+            RejectedKind::Deadline => write!(
+                f,
+                "timeout around the call to `{service}` left no time to make it"
+            )?,
         }
         match self.retry_after() {
             Some(left) => write!(f, ", retry in {left:.1?}"),
@@ -317,6 +346,14 @@ mod tests {
             Rejected::of_kind(&"stripe", RejectedKind::ProbesBusy, Packed::NONE).to_string(),
             "circuit `stripe` is half-open and its probes are still out"
         );
+        assert_eq!(
+            Rejected::bulkhead_full(&"stripe").to_string(),
+            "bulkhead `stripe` is full: a call gets in when another has ended"
+        );
+        assert_eq!(
+            Rejected::deadline(&"stripe").to_string(),
+            "timeout around the call to `stripe` left no time to make it"
+        );
     }
 
     /// B083
@@ -350,6 +387,9 @@ mod tests {
             RejectedKind::ForcedOpen,
             RejectedKind::ProbesBusy,
             RejectedKind::Ramp,
+            RejectedKind::BulkheadFull,
+            RejectedKind::RateLimited,
+            RejectedKind::Deadline,
         ] {
             assert_eq!(Answer::unknown(kind).kind(), kind);
             assert_eq!(Answer::unknown(kind).left(), None);

@@ -1,11 +1,15 @@
 //! What was asked for: plain data, built in `const`, judged once.
 
 mod breaker;
+mod bulkhead;
 mod check;
 mod key;
+mod limit_error;
 
 pub use breaker::OnCancel;
 pub use breaker::Policy;
 pub use breaker::Window;
+pub use bulkhead::BulkheadPolicy;
 pub use check::PolicyError;
 pub use key::Key;
+pub use limit_error::LimitError;
