@@ -134,6 +134,8 @@ mod hot;
 mod name;
 mod outcome;
 mod policy;
+#[cfg(feature = "rate-limit")]
+mod rate_limit;
 mod reason;
 mod recent;
 mod registry;
@@ -199,7 +201,13 @@ pub use policy::LimitError;
 pub use policy::OnCancel;
 pub use policy::Policy;
 pub use policy::PolicyError;
+#[cfg(feature = "rate-limit")]
+pub use policy::RatePolicy;
 pub use policy::Window;
+#[cfg(feature = "rate-limit")]
+pub use rate_limit::AcquireToken;
+#[cfg(feature = "rate-limit")]
+pub use rate_limit::RateLimiter;
 pub use reason::Reason;
 pub use registry::BuildError;
 pub use registry::Entered;

@@ -5,6 +5,8 @@ use std::fmt;
 use std::io;
 use std::time::Duration;
 
+#[cfg(feature = "rate-limit")]
+use crate::clock::nanos;
 use crate::reason::Packed;
 use crate::reason::Reason;
 
@@ -144,9 +146,32 @@ impl Rejected {
         Self::of_kind(service, RejectedKind::BulkheadFull, Packed::NONE)
     }
 
+    /// There is a token after exactly so long.
+    #[cfg(feature = "rate-limit")]
+    pub(crate) fn rate_limited(service: &'static &'static str, wait: Duration) -> Self {
+        Self::after(service, RejectedKind::RateLimited, wait)
+    }
+
     /// A timeout struck while the call waited for something whose end nobody knows.
     pub(crate) const fn deadline(service: &'static &'static str) -> Self {
         Self::of_kind(service, RejectedKind::Deadline, Packed::NONE)
+    }
+
+    /// A timeout strikes before there is a token, which is after exactly so long.
+    #[cfg(feature = "rate-limit")]
+    pub(crate) fn deadline_before(service: &'static &'static str, wait: Duration) -> Self {
+        Self::after(service, RejectedKind::Deadline, wait)
+    }
+
+    #[cfg(feature = "rate-limit")]
+    fn after(service: &'static &'static str, kind: RejectedKind, wait: Duration) -> Self {
+        Self {
+            cause: NotSent {
+                service,
+                reason: Packed::NONE,
+                answer: Answer::new(kind, nanos(wait)),
+            },
+        }
     }
 
     /// The service that was not called.
@@ -354,6 +379,21 @@ mod tests {
             Rejected::deadline(&"stripe").to_string(),
             "timeout around the call to `stripe` left no time to make it"
         );
+    }
+
+    #[cfg(feature = "rate-limit")]
+    #[test]
+    fn a_rejection_by_a_rate_limit_says_when_to_retry() {
+        let wait = Duration::from_millis(1_500);
+        let limited = Rejected::rate_limited(&"stripe", wait);
+        assert_eq!(limited.retry_after(), Some(wait));
+        assert_eq!(
+            limited.to_string(),
+            "rate limit of `stripe` is used up, retry in 1.5s"
+        );
+        let struck = Rejected::deadline_before(&"stripe", wait);
+        assert_eq!(struck.kind(), RejectedKind::Deadline);
+        assert_eq!(struck.retry_after(), Some(wait));
     }
 
     /// B083

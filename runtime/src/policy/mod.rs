@@ -5,6 +5,8 @@ mod bulkhead;
 mod check;
 mod key;
 mod limit_error;
+#[cfg(feature = "rate-limit")]
+mod rate;
 
 pub use breaker::OnCancel;
 pub use breaker::Policy;
@@ -13,3 +15,5 @@ pub use bulkhead::BulkheadPolicy;
 pub use check::PolicyError;
 pub use key::Key;
 pub use limit_error::LimitError;
+#[cfg(feature = "rate-limit")]
+pub use rate::RatePolicy;
