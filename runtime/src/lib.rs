@@ -129,6 +129,7 @@ mod publish;
 mod retry;
 
 mod breaker;
+mod bulkhead;
 mod cells;
 mod clock;
 mod declaration;
@@ -140,6 +141,8 @@ mod hot;
 mod name;
 mod outcome;
 mod policy;
+#[cfg(feature = "rate-limit")]
+mod rate_limit;
 mod reason;
 mod recent;
 mod registry;
@@ -181,6 +184,9 @@ pub use breaker::OverrideGuard;
 pub use breaker::Permit;
 pub use breaker::Snapshot;
 pub use breaker::Subscription;
+pub use bulkhead::AcquireSlot;
+pub use bulkhead::Bulkhead;
+pub use bulkhead::Slot;
 #[cfg(feature = "test-util")]
 pub use clock::Clock;
 #[cfg(feature = "test-util")]
@@ -196,15 +202,21 @@ pub use event::WouldOpen;
 pub use name::NameError;
 pub use outcome::FromRejected;
 pub use outcome::Outcome;
+pub use policy::BulkheadPolicy;
 pub use policy::Key;
-#[cfg(feature = "retry")]
 pub use policy::LimitError;
 pub use policy::OnCancel;
 pub use policy::Policy;
 pub use policy::PolicyError;
+#[cfg(feature = "rate-limit")]
+pub use policy::RatePolicy;
 #[cfg(feature = "retry")]
 pub use policy::RetryPolicy;
 pub use policy::Window;
+#[cfg(feature = "rate-limit")]
+pub use rate_limit::AcquireToken;
+#[cfg(feature = "rate-limit")]
+pub use rate_limit::RateLimiter;
 pub use reason::Reason;
 pub use registry::BuildError;
 pub use registry::Entered;
