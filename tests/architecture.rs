@@ -12,14 +12,26 @@ const RUNTIME: &[&[&str]] = &[
     &["private"],
     &["registry"],
     &["publish", "site"],
-    &["breaker"],
+    &["timeout"],
+    &["breaker", "policies"],
+    &["bulkhead", "rate_limit", "retry"],
     &["cells", "gate"],
     &["hot", "recent", "ring", "word"],
+    &["deadline"],
     &["config", "error", "event", "host", "outcome", "rules"],
     &["settings"],
+    &["limit_conflict"],
     &["declaration", "rejected"],
     &["reason"],
-    &["clock", "name", "policy", "state", "sync", "verdict"],
+    &[
+        "clock",
+        "name",
+        "policy",
+        "state",
+        "sync",
+        "timed_out",
+        "verdict",
+    ],
 ];
 
 /// From the entry point to the smallest tools; above it what is only tested.

@@ -5,6 +5,7 @@ use std::time::Duration;
 use std::time::SystemTime;
 
 use crate::declaration::Conflict;
+use crate::limit_conflict::LimitConflict;
 use crate::reason::Reason;
 use crate::settings::ConfigError;
 use crate::settings::ReloadError;
@@ -92,6 +93,10 @@ pub enum Warning {
     /// One service was declared twice, with different numbers.
     #[error(transparent)]
     Conflict(Conflict),
+    /// The bulkhead or the rate limit of one service was declared twice, with different
+    /// numbers.
+    #[error(transparent)]
+    LimitConflict(LimitConflict),
     /// More names were made up at run time than a registry holds. The calls of the
     /// names beyond share one breaker.
     #[error(

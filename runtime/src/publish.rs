@@ -4,6 +4,8 @@
 //! recorder is installed, through handles taken afresh each time. So a recorder that
 //! comes late, or one that forgets idle series, still gets every count in full.
 
+mod stacks;
+
 use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::time::SystemTime;
@@ -15,19 +17,23 @@ use metrics::describe_gauge;
 use metrics::gauge;
 
 use crate::breaker::Breaker;
+use crate::policies::Policies;
 use crate::reason::MOVES;
 use crate::state::State;
 
 /// One publisher at a time: a count that is read first is also published first.
 static PUBLISHING: Mutex<()> = Mutex::new(());
 
-pub(crate) fn publish(breakers: &[&Breaker]) {
+pub(crate) fn publish(breakers: &[&Breaker], policies: &[&Policies]) {
     let _one_at_a_time = PUBLISHING.lock().unwrap_or_else(PoisonError::into_inner);
     for breaker in breakers {
         publish_calls(breaker);
         publish_state(breaker);
         publish_transitions(breaker);
         publish_rules(breaker);
+    }
+    for policies in policies {
+        stacks::publish(policies);
     }
 }
 
@@ -77,6 +83,7 @@ pub(crate) fn describe() {
         "breakerbox_would_reject_total",
         "Calls that a circuit in shadow let through and would have rejected."
     );
+    stacks::describe();
 }
 
 fn publish_calls(breaker: &Breaker) {

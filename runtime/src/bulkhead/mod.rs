@@ -50,10 +50,6 @@ pub struct Bulkhead {
 
 impl Bulkhead {
     /// A bulkhead by numbers that have been checked.
-    #[cfg_attr(
-        not(all(test, feature = "test-util")),
-        expect(dead_code, reason = "the registry makes them")
-    )]
     pub(crate) fn new(
         label: &'static &'static str,
         policy: BulkheadPolicy,

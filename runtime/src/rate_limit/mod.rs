@@ -49,10 +49,6 @@ pub struct RateLimiter {
 
 impl RateLimiter {
     /// A rate limiter with a full bucket, by numbers that have been checked.
-    #[cfg_attr(
-        not(all(test, feature = "test-util")),
-        expect(dead_code, reason = "the registry makes them")
-    )]
     pub(crate) fn new(label: &'static &'static str, policy: RatePolicy, host: Arc<Host>) -> Self {
         Self {
             label,
@@ -135,10 +131,6 @@ impl RateLimiter {
     /// Takes a token if there is one at once. Without one nothing is counted: the caller may
     /// wait.
     #[inline]
-    #[cfg_attr(
-        not(all(test, feature = "test-util")),
-        expect(dead_code, reason = "the attribute asks for it")
-    )]
     pub(crate) fn try_token(&self) -> bool {
         self.take_if_nobody_waits() || self.ask_behind_all(self.now()).is_ok()
     }

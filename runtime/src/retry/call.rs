@@ -173,6 +173,8 @@ impl<On> Retry<'_, On> {
         let verdict = match &out {
             Ok(_) => Verdict::Success,
             Err(Error::Rejected(rejected)) => return Ended::Refused(*rejected),
+            Err(Error::TimedOut(_)) if self.on.repeats_timed_out() => Verdict::Failure,
+            Err(Error::TimedOut(_)) => Verdict::Success,
             Err(Error::Inner(error)) => self.on.judge(error),
         };
         let (again, after) = match verdict {

@@ -6,6 +6,10 @@
 mod blocking;
 mod budget;
 mod call;
+#[cfg_attr(
+    not(feature = "metrics"),
+    allow(dead_code, reason = "counted, and read by metrics alone")
+)]
 mod counts;
 mod delays;
 mod pause;
@@ -23,5 +27,4 @@ pub use repeats::Undecided;
 pub use retrying::Refusal;
 pub use retrying::Retrying;
 
-pub(crate) use counts::Counts;
 pub(crate) use retries::Retries;

@@ -33,6 +33,7 @@ impl Retries {
         }
     }
 
+    #[cfg_attr(not(feature = "metrics"), allow(dead_code))]
     pub(crate) const fn counts(&self) -> &Counts {
         &self.counts
     }
