@@ -1,6 +1,8 @@
 //! Waiting until calls are admitted, for workers that fetch jobs.
 
 use std::collections::HashMap;
+use std::panic;
+use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::sync::Mutex;
 use std::sync::MutexGuard;
@@ -49,13 +51,19 @@ impl Waiting {
     pub(super) fn wake_all(&self) {
         let woken: Vec<_> = self.wakers().drain().collect();
         for (_, waker) in woken {
-            waker.wake();
+            wake(waker);
         }
     }
 
     fn wakers(&self) -> MutexGuard<'_, HashMap<u64, Waker>> {
         self.wakers.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Wakes a task. What that does is up to its executor, and a panic there is no matter of the
+/// call that has moved the circuit.
+pub(super) fn wake(waker: Waker) {
+    let _ = panic::catch_unwind(AssertUnwindSafe(|| waker.wake()));
 }
 
 /// Ready when the circuit has moved on from a generation, or when a time has come.
