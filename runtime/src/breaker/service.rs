@@ -150,6 +150,9 @@ impl Service {
 
     /// Counts a change, and leaves a note for whoever publishes it.
     pub(super) fn tell(&self, change: Change, key: Option<&Arc<str>>, by: Option<By>) {
+        if change.opens() {
+            self.last_failure.forget();
+        }
         match change.scope {
             Scope::Seen => {
                 let Change {
@@ -169,7 +172,7 @@ impl Service {
         self.note(Note::Change {
             change,
             key: key.cloned(),
-            by,
+            by: by.filter(|_| change.is_by_hand),
         });
     }
 

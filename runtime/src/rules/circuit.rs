@@ -171,6 +171,7 @@ impl Circuit {
                 None => Scope::Seen,
                 Some(_) => Scope::Beneath,
             },
+            is_by_hand: false,
         }
     }
 
