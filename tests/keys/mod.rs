@@ -1,5 +1,7 @@
 //! Breakers under one service, one a key.
 
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use breakerbox::Breaker;
@@ -7,6 +9,7 @@ use breakerbox::ManualClock;
 use breakerbox::Policy;
 use breakerbox::Registry;
 use breakerbox::State;
+use breakerbox::Window;
 
 const SECOND: Duration = Duration::from_secs(1);
 const POLICY: Policy = Policy::new().threshold(1).max_keys(3);
@@ -121,11 +124,40 @@ fn new_numbers_reach_every_key() {
     assert_eq!(service.key("a").state(), State::Open);
 }
 
+/// One that had no window would count nothing, and never open.
+#[test]
+fn a_key_that_comes_while_numbers_change_has_the_new_ones() {
+    let two_in_ten = |policy: Policy| policy.threshold(2).window(Window::Calls(10));
+    for _ in 0..50 {
+        let service = service(&ManualClock::new(), Policy::new().max_keys(1_000_000));
+        service.key("before");
+        let has_changed = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                service.update(two_in_ten).unwrap();
+                has_changed.store(true, Relaxed);
+            });
+            for key in 0.. {
+                service.key(&key.to_string());
+                if has_changed.load(Relaxed) {
+                    break;
+                }
+            }
+        });
+        for (name, key) in service.keys() {
+            key.try_acquire().unwrap().failure();
+            key.try_acquire().unwrap().success();
+            key.try_acquire().unwrap().failure();
+            assert_eq!(key.state(), State::Open, "{name}");
+        }
+    }
+}
+
 #[test]
 fn a_key_has_a_window_of_its_own() {
     let clock = ManualClock::new();
     let policy = Policy::new()
-        .window(breakerbox::Window::Time(10 * SECOND))
+        .window(Window::Time(10 * SECOND))
         .failure_rate(0.5)
         .min_calls(4);
     let service = service(&clock, policy);

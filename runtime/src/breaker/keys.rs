@@ -156,7 +156,9 @@ impl Service {
 
     #[cold]
     fn new_key(&'static self, keys: &Keys, key: &str, now: Tick) -> Arc<Breaker> {
-        let policy = self.numbers().policy;
+        // Held until the key is in the list of those that hear of other numbers.
+        let numbers = self.numbers();
+        let policy = numbers.policy;
         let most = policy.get_max_keys() as usize;
         let mut known = keys.by_key.write().unwrap_or_else(PoisonError::into_inner);
         if let Some(row) = known.get(key) {
@@ -184,13 +186,6 @@ impl Service {
         };
         // The key that the breaker has is the key of the row.
         known.extend(breaker.key.clone().map(|key| (key, row)));
-        drop(known);
-        // Other numbers may have come before it was in the list of those that are told.
-        let numbers = self.numbers();
-        if numbers.policy != policy {
-            breaker.gate.renumber(&policy, &numbers, now);
-        }
-        drop(numbers);
         breaker
     }
 
