@@ -101,6 +101,35 @@ fn keys_that_are_open_half_open_forced_or_in_flight_stay() {
     assert!(names(service).contains(&"one more".to_owned()));
 }
 
+/// One that nobody has come to since would else keep its place for ever.
+#[test]
+fn idle_keys_make_room_whose_shadow_is_the_policy_s_or_whose_ramp_or_override_is_over() {
+    let clock = ManualClock::new();
+    let shadowed = service(&clock, POLICY.shadow(true));
+    for key in ["a", "b", "c"] {
+        shadowed.key(key).try_acquire().unwrap().success();
+    }
+    clock.advance(61 * SECOND);
+    shadowed.key("d");
+    assert_eq!(names(shadowed), ["d"]);
+
+    let policy = POLICY.cooldown(10 * SECOND).ramp(100 * SECOND);
+    let others = service(&clock, policy);
+    fail(others, "ramp");
+    clock.advance(10 * SECOND);
+    others.key("ramp").try_acquire().unwrap().success();
+    for (key, lasts) in [("forced", 100), ("forced longer", 400)] {
+        let key = others.key(key);
+        key.force_open(lasts * SECOND, "ana", "a test").unwrap();
+    }
+    clock.advance(61 * SECOND);
+    others.key("too early");
+    assert!(!names(others).contains(&"too early".to_owned()));
+    clock.advance(61 * SECOND);
+    others.key("d");
+    assert_eq!(names(others), ["breakerbox:overflow", "d", "forced longer"]);
+}
+
 #[test]
 fn a_service_that_is_forced_open_rejects_the_calls_of_all_keys() {
     let clock = ManualClock::new();

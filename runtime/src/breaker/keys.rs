@@ -19,6 +19,7 @@ use std::time::Duration;
 use crate::breaker::Breaker;
 use crate::breaker::Service;
 use crate::clock::Tick;
+use crate::hot::Numbers;
 use crate::name;
 use crate::policy::Window;
 use crate::state::State;
@@ -115,6 +116,21 @@ impl Breaker {
         ))
     }
 
+    /// Whether it is closed, and nothing that has not ended lies over it. The word says so at
+    /// once, but of a ramp or an override that are over and that nobody has come to end.
+    fn is_at_rest(&self, numbers: &Numbers, now: Tick) -> bool {
+        let phase = self.gate.load().phase();
+        match phase {
+            Phase::Closed => true,
+            Phase::Open | Phase::HalfOpen => false,
+            Phase::Watched | Phase::ForcedOpen | Phase::ForcedClosed | Phase::Shadow => {
+                let totals = |era| self.total(numbers, era, now);
+                let (circuit, _) = self.gate.peek(numbers, totals, now);
+                circuit.rests(&numbers.policy, now)
+            }
+        }
+    }
+
     /// The keys that have a breaker now, each with it, in no order. The one that the keys
     /// beyond `max_keys` share is `breakerbox:overflow`.
     #[must_use]
@@ -169,7 +185,7 @@ impl Service {
                 Some(Window::Time(window)) => window.max(IDLE),
                 Some(Window::Calls(_)) | None => IDLE,
             };
-            known.retain(|_, row| !row.is_idle(window, now));
+            known.retain(|_, row| !row.is_idle(&numbers, window, now));
             keys.look_at.store((now + PAUSE).0, Relaxed);
         }
         if known.len() >= most {
@@ -217,11 +233,11 @@ impl Row {
         }
     }
 
-    /// Nobody holds it, nobody came of late, and it would be made anew as it is. It is looked
-    /// at under the lock under which it is given out.
-    fn is_idle(&self, window: Duration, now: Tick) -> bool {
+    /// Nobody holds it, nobody came of late, and it admits all calls. It is looked at under the
+    /// lock under which it is given out.
+    fn is_idle(&self, numbers: &Numbers, window: Duration, now: Tick) -> bool {
         Arc::strong_count(&self.breaker) == 1
             && now.since(Tick(self.used.load(Relaxed))) >= window
-            && self.breaker.gate.load().is_closed()
+            && self.breaker.is_at_rest(numbers, now)
     }
 }

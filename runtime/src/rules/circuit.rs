@@ -220,6 +220,14 @@ impl Circuit {
         change
     }
 
+    /// Whether it is closed and admits all calls for good: a shadow that the policy itself
+    /// asks for never ends.
+    pub(crate) fn rests(mut self, policy: &Policy, now: Tick) -> bool {
+        self.end_ramp(policy, now);
+        let is_forced = self.overlay.as_ref().is_some_and(|it| it.until().is_some());
+        !is_forced && matches!(self.mode, Mode::Closed(Closed { ramp: None, .. }))
+    }
+
     /// A ramp ends by itself, and with it what is known of earlier openings.
     fn end_ramp(&mut self, policy: &Policy, now: Tick) {
         if let Mode::Closed(closed) = &mut self.mode
