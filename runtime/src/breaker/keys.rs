@@ -2,8 +2,7 @@
 //!
 //! They share the numbers, the counts and the notes of their service, and have a circuit
 //! each. There are at most `max_keys`; where there is no room, those go that nobody has used
-//! for a while and that have nothing to remember, and where none can go, further keys share
-//! one breaker.
+//! for a while and that are closed, and where none can go, further keys share one breaker.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -52,8 +51,8 @@ struct Row {
     used: AtomicU64,
 }
 
-/// The breaker of one key, which lives while somebody holds it, and while it has something
-/// to remember.
+/// The breaker of one key, which lives while somebody holds it, and until it makes room for
+/// another.
 ///
 /// It is given out by [`Breaker::key`], and is used as the [`Breaker`] it stands for.
 #[derive(Clone)]
@@ -89,9 +88,9 @@ impl Breaker {
     ///
     /// Each key has a circuit of its own, with the numbers of the service; the calls of all
     /// keys are counted together. There are at most `max_keys`: beyond, keys that nobody has
-    /// used for a minute (or for a longer window) make room if they are closed, and where
-    /// none can, further keys share one breaker. Of a key longer than 128 bytes the beginning
-    /// counts.
+    /// used for a minute (or for a longer window) make room if they are closed, and are
+    /// forgotten with what they have counted; where none can, further keys share one breaker.
+    /// Of a key longer than 128 bytes the beginning counts.
     ///
     /// While somebody has forced the whole service open or closed, this is its breaker.
     ///

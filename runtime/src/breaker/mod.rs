@@ -171,8 +171,8 @@ impl Breaker {
     ///
     /// # Errors
     ///
-    /// [`Rejected`] while the circuit is open, in half-open while the probes are out, and
-    /// in a ramp beyond its share.
+    /// [`Rejected`] while the circuit is open or forced open, in half-open while the probes
+    /// are out, and in a ramp beyond its share.
     #[inline]
     pub fn try_acquire(&self) -> Result<Permit<'_>, Rejected> {
         let seen = self.gate.load();

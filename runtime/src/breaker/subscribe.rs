@@ -26,8 +26,8 @@ const QUEUE: usize = 256;
 /// The events of one service from the moment at which it was subscribed to: transitions,
 /// openings that a shadow would have made, warnings. Those of all its keys are among them.
 ///
-/// A subscriber that is more than 256 events behind loses the oldest: a gap in the
-/// generations of a circuit tells. The stream does not end.
+/// A subscriber that is more than 256 events behind loses the oldest: see
+/// [`Transition::generation`](field@crate::Transition::generation). The stream does not end.
 ///
 /// ```
 /// # async fn example() {
