@@ -51,7 +51,7 @@ pub struct Snapshot {
     pub failure_rate: Option<f64>,
     /// The share of slow calls in the window, in the same way.
     pub slow_call_rate: Option<f64>,
-    /// How often it has opened since it closed last.
+    /// How often it has opened since it closed last, or since its last ramp ended.
     pub trips: u32,
     /// Why it opened last, if it is not closed.
     pub reason: Option<Reason>,
