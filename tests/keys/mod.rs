@@ -130,6 +130,20 @@ fn idle_keys_make_room_whose_shadow_is_the_policy_s_or_whose_ramp_or_override_is
     assert_eq!(names(others), ["breakerbox:overflow", "d", "forced longer"]);
 }
 
+/// A shadow rejects nobody.
+#[test]
+fn a_key_in_shadow_is_not_counted_among_the_open_ones() {
+    let shadowed = service(&ManualClock::new(), POLICY.shadow(true));
+    fail(shadowed, "a");
+    assert!(shadowed.key("a").try_acquire().is_ok());
+    assert_eq!(shadowed.snapshot().open_keys, 0);
+    shadowed
+        .key("a")
+        .force_open(SECOND, "ana", "a test")
+        .unwrap();
+    assert_eq!(shadowed.snapshot().open_keys, 1);
+}
+
 #[test]
 fn a_service_that_is_forced_open_rejects_the_calls_of_all_keys() {
     let clock = ManualClock::new();

@@ -216,9 +216,10 @@ impl Service {
     /// How many keys have a circuit that does not admit all calls.
     pub(super) fn open_keys(&self) -> u64 {
         let all = self.all_keys();
-        let open = all
-            .iter()
-            .filter(|breaker| !matches!(breaker.state(), State::Closed | State::ForcedClosed));
+        let open = all.iter().filter(|breaker| match breaker.state() {
+            State::Closed | State::ForcedClosed | State::Shadow => false,
+            State::Open | State::HalfOpen | State::ForcedOpen => true,
+        });
         open.count() as u64
     }
 }
