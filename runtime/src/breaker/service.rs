@@ -60,7 +60,8 @@ pub(crate) struct Service {
     /// By the index of [`MOVES`].
     transitions: [AtomicU64; MOVES.len()],
     notes: Mutex<VecDeque<Note>>,
-    subscribers: Mutex<Vec<Arc<Channel>>>,
+    /// Replaced as a whole, so that they are told without a lock.
+    subscribers: Mutex<Arc<[Arc<Channel>]>>,
     seconds: Mutex<Seconds>,
     cancellations: Mutex<Cancellations>,
 }
@@ -149,6 +150,9 @@ impl Service {
 
     /// Counts a change, and leaves a note for whoever publishes it.
     pub(super) fn tell(&self, change: Change, key: Option<&Arc<str>>, by: Option<By>) {
+        if change.opens() {
+            self.last_failure.forget();
+        }
         match change.scope {
             Scope::Seen => {
                 let Change {
@@ -168,12 +172,14 @@ impl Service {
         self.note(Note::Change {
             change,
             key: key.cloned(),
-            by,
+            by: by.filter(|_| change.is_by_hand),
         });
     }
 
     fn note(&self, note: Note) {
-        for channel in self.subscribers().iter() {
+        // Whom a subscriber wakes is the code of somebody else, which may come back here.
+        let subscribers = Arc::clone(&*self.subscribers());
+        for channel in subscribers.iter() {
             channel.tell(note.clone());
         }
         let mut notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
@@ -242,7 +248,7 @@ impl Service {
         taken.into_iter().map(|note| self.event_of(note)).collect()
     }
 
-    pub(super) fn subscribers(&self) -> MutexGuard<'_, Vec<Arc<Channel>>> {
+    pub(super) fn subscribers(&self) -> MutexGuard<'_, Arc<[Arc<Channel>]>> {
         self.subscribers
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
