@@ -14,7 +14,7 @@ const RUNTIME: &[&[&str]] = &[
     &["publish", "site"],
     &["breaker"],
     &["cells", "gate"],
-    &["hot", "recent", "ring", "word"],
+    &["durations", "hot", "recent", "ring", "word"],
     &["config", "error", "event", "host", "outcome", "rules"],
     &["settings"],
     &["declaration", "rejected"],

@@ -98,6 +98,7 @@
 //! | `breakerbox_keyed_open` | gauge | `service` | keys whose circuits do not admit all calls |
 //! | `breakerbox_override_active` | gauge | `service` | 1 while somebody has forced the circuit |
 //! | `breakerbox_would_reject_total` | counter | `service` | calls that shadow let through and that would have been rejected |
+//! | `breakerbox_call_duration_seconds` | histogram | `service`, `outcome` | how long calls took, by outcome except `rejected`; only with [`call_durations`](RegistryBuilder#method.call_durations), and there once there was such a call |
 //!
 //! No timer moves a circuit: `state="open"` stays 1 after the cooldown until somebody
 //! calls. [`Registry::close`] at the end of `main` publishes the last counts.
@@ -118,6 +119,8 @@
 
 #[cfg(feature = "config")]
 mod config;
+#[cfg(feature = "metrics")]
+mod durations;
 #[cfg(feature = "metrics")]
 mod publish;
 

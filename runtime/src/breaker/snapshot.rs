@@ -125,17 +125,18 @@ impl Calls {
     /// The outcomes as metrics label them, with their counts.
     pub fn by_label(&self) -> impl Iterator<Item = (&'static str, u64)> + use<> {
         [
-            ("success", self.success),
-            ("failure", self.failure),
-            ("slow_success", self.slow_success),
-            ("slow_failure", self.slow_failure),
-            ("ignored", self.ignored),
-            ("rejected", self.rejected),
-            ("cancelled", self.cancelled),
-            ("panicked", self.panicked),
-            ("late", self.late),
+            (Tally::Success, self.success),
+            (Tally::Failure, self.failure),
+            (Tally::SlowSuccess, self.slow_success),
+            (Tally::SlowFailure, self.slow_failure),
+            (Tally::Ignored, self.ignored),
+            (Tally::Rejected, self.rejected),
+            (Tally::Cancelled, self.cancelled),
+            (Tally::Panicked, self.panicked),
+            (Tally::Late, self.late),
         ]
         .into_iter()
+        .map(|(tally, calls)| (tally.label(), calls))
     }
 }
 
