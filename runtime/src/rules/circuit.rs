@@ -195,15 +195,16 @@ impl Circuit {
         }
         self.trips = self.trips.saturating_add(1);
         self.opened_by = Some(reason);
-        self.opening = self.generation + 1;
         let trip = Trip {
             verdict,
             sums,
             number: self.trips,
-            generation: self.generation + 1,
+            generation: self.generation,
         };
         let opening = Opening::begin(law, &trip, now);
-        self.move_to(Mode::Open(opening), reason, now)
+        let change = self.move_to(Mode::Open(opening), reason, now);
+        self.opening = self.generation;
+        change
     }
 
     /// Enough probes have succeeded.

@@ -322,6 +322,27 @@ mod tests {
         assert_eq!(round.successes, 0);
     }
 
+    /// All probes but one hang, and as many as there may be are in flight.
+    #[test]
+    fn the_longest_list_of_probes_has_none_of_the_places_that_are_none() {
+        let policy = policy(Policy::MAX_PROBES);
+        let hung = Policy::MAX_PROBES - 1;
+        let probes = |hung| {
+            let started = Tick(0);
+            vec![Some(Probe { started, hung }); Policy::MAX_PROBES as usize - 1]
+        };
+        let mut round = Round {
+            slots: [probes(true), probes(false)].concat(),
+            hung,
+            ..Round::default()
+        };
+        let Place::Taken(last) = round.take(&policy, Tick(0)) else {
+            panic!("a probe may run beside them");
+        };
+        assert_eq!(round.take(&policy, Tick(0)), Place::Busy);
+        assert!((last + 1..Ticket::RIDING).contains(&Ticket::NO_VOTE));
+    }
+
     /// The numbers may change in the middle of a round.
     #[test]
     fn a_round_that_has_enough_by_new_numbers_closes_instead_of_being_full() {

@@ -132,7 +132,12 @@ pub(crate) fn renumber(
     now: Tick,
 ) -> Changes {
     let mut changes = Changes::default();
-    expire(law, circuit, now, &mut changes);
+    // It ended while the numbers before were in force.
+    let then = Law {
+        policy: before,
+        ..*law
+    };
+    expire(&then, circuit, now, &mut changes);
     if before.get_window() != law.policy.get_window() {
         leave_generation(circuit, now);
         circuit.emptied = circuit.generation;
