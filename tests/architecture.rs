@@ -16,7 +16,7 @@ const RUNTIME: &[&[&str]] = &[
     &["breaker", "policies"],
     &["bulkhead", "rate_limit", "retry"],
     &["cells", "gate"],
-    &["hot", "recent", "ring", "word"],
+    &["durations", "hot", "recent", "ring", "word"],
     &["deadline"],
     &["config", "error", "event", "host", "outcome", "rules"],
     &["settings"],

@@ -98,6 +98,7 @@
 //! | `breakerbox_keyed_open` | gauge | `service` | keys whose circuits do not admit all calls |
 //! | `breakerbox_override_active` | gauge | `service` | 1 while somebody has forced the circuit |
 //! | `breakerbox_would_reject_total` | counter | `service` | calls that shadow let through and that would have been rejected |
+//! | `breakerbox_call_duration_seconds` | histogram | `service`, `outcome` | how long calls took, by outcome except `rejected`; only with [`call_durations`](RegistryBuilder#method.call_durations), and there once there was such a call |
 //! | `breakerbox_timeouts_total` | counter | `service` | calls that a timeout gave up while they ran |
 //! | `breakerbox_bulkhead_available` | gauge | `service` | how many more calls may run at once |
 //! | `breakerbox_bulkhead_rejected_total` | counter | `service` | calls for which the bulkhead had no place |
@@ -127,6 +128,8 @@
 
 #[cfg(feature = "config")]
 mod config;
+#[cfg(feature = "metrics")]
+mod durations;
 #[cfg(feature = "metrics")]
 mod publish;
 #[cfg(feature = "retry")]

@@ -2,8 +2,7 @@
 //!
 //! They share the numbers, the counts and the notes of their service, and have a circuit
 //! each. There are at most `max_keys`; where there is no room, those go that nobody has used
-//! for a while and that have nothing to remember, and where none can go, further keys share
-//! one breaker.
+//! for a while and that are closed, and where none can go, further keys share one breaker.
 
 use std::borrow::Borrow;
 use std::collections::HashSet;
@@ -22,6 +21,7 @@ use std::time::Duration;
 use crate::breaker::Breaker;
 use crate::breaker::Service;
 use crate::clock::Tick;
+use crate::hot::Numbers;
 use crate::name;
 use crate::policy::Window;
 use crate::state::State;
@@ -51,8 +51,8 @@ pub(super) struct Keys {
 /// The breaker of a key, which is found by the key that it has.
 struct Known(Arc<Breaker>);
 
-/// The breaker of one key, which lives while somebody holds it, and while it has something
-/// to remember.
+/// The breaker of one key, which lives while somebody holds it, and until it makes room for
+/// another.
 ///
 /// It is given out by [`Breaker::key`], and is used as the [`Breaker`] it stands for.
 #[derive(Clone)]
@@ -88,9 +88,9 @@ impl Breaker {
     ///
     /// Each key has a circuit of its own, with the numbers of the service; the calls of all
     /// keys are counted together. There are at most `max_keys`: beyond, keys that nobody has
-    /// used for a minute (or for a longer window) make room if they are closed, and where
-    /// none can, further keys share one breaker. Of a key longer than 128 bytes the beginning
-    /// counts.
+    /// used for a minute (or for a longer window) make room if they are closed, and are
+    /// forgotten with what they have counted; where none can, further keys share one breaker.
+    /// Of a key longer than 128 bytes the beginning counts.
     ///
     /// While somebody has forced the whole service open or closed, this is its breaker.
     ///
@@ -120,6 +120,21 @@ impl Breaker {
         let used = Tick(self.used.load(Relaxed));
         if now.since(used) >= Duration::from_secs(1) {
             self.used.store(now.0, Relaxed);
+        }
+    }
+
+    /// Whether it is closed, and nothing that has not ended lies over it. The word says so at
+    /// once, but of a ramp or an override that are over and that nobody has come to end.
+    fn is_at_rest(&self, numbers: &Numbers, now: Tick) -> bool {
+        let phase = self.gate.load().phase();
+        match phase {
+            Phase::Closed => true,
+            Phase::Open | Phase::HalfOpen => false,
+            Phase::Watched | Phase::ForcedOpen | Phase::ForcedClosed | Phase::Shadow => {
+                let totals = |era| self.total(numbers, era, now);
+                let (circuit, _) = self.gate.peek(numbers, totals, now);
+                circuit.rests(&numbers.policy, now)
+            }
         }
     }
 
@@ -164,7 +179,9 @@ impl Service {
 
     #[cold]
     fn new_key(&'static self, keys: &Keys, key: &str, now: Tick) -> Arc<Breaker> {
-        let policy = self.numbers().policy;
+        // Held until the key is in the list of those that hear of other numbers.
+        let numbers = self.numbers();
+        let policy = numbers.policy;
         let most = policy.get_max_keys() as usize;
         let mut known = keys.known.write().unwrap_or_else(PoisonError::into_inner);
         if let Some(Known(breaker)) = known.get(key) {
@@ -175,7 +192,7 @@ impl Service {
                 Some(Window::Time(window)) => window.max(IDLE),
                 Some(Window::Calls(_)) | None => IDLE,
             };
-            known.retain(|it| !it.is_idle(window, now));
+            known.retain(|it| !it.is_idle(&numbers, window, now));
             keys.look_at.store((now + PAUSE).0, Relaxed);
         }
         if known.len() >= most {
@@ -187,13 +204,6 @@ impl Service {
         }
         let breaker = Arc::new(Breaker::of_key(self, &policy, key, now));
         known.insert(Known(Arc::clone(&breaker)));
-        drop(known);
-        // Other numbers may have come before it was in the list of those that are told.
-        let numbers = self.numbers();
-        if numbers.policy != policy {
-            breaker.gate.renumber(&policy, &numbers, now);
-        }
-        drop(numbers);
         breaker
     }
 
@@ -209,9 +219,10 @@ impl Service {
     /// How many keys have a circuit that does not admit all calls.
     pub(super) fn open_keys(&self) -> u64 {
         let all = self.all_keys();
-        let open = all
-            .iter()
-            .filter(|breaker| !matches!(breaker.state(), State::Closed | State::ForcedClosed));
+        let open = all.iter().filter(|breaker| match breaker.state() {
+            State::Closed | State::ForcedClosed | State::Shadow => false,
+            State::Open | State::HalfOpen | State::ForcedOpen => true,
+        });
         open.count() as u64
     }
 }
@@ -221,13 +232,13 @@ impl Known {
         self.0.key.as_deref().unwrap_or_default()
     }
 
-    /// Nobody holds it, nobody came of late, and it would be made anew as it is. It is looked
-    /// at under the lock under which it is given out.
-    fn is_idle(&self, window: Duration, now: Tick) -> bool {
+    /// Nobody holds it, nobody came of late, and it admits all calls. It is looked at under the
+    /// lock under which it is given out.
+    fn is_idle(&self, numbers: &Numbers, window: Duration, now: Tick) -> bool {
         let Self(breaker) = self;
         Arc::strong_count(breaker) == 1
             && now.since(Tick(breaker.used.load(Relaxed))) >= window
-            && breaker.gate.load().is_closed()
+            && breaker.is_at_rest(numbers, now)
     }
 }
 

@@ -174,8 +174,8 @@ impl Breaker {
     ///
     /// # Errors
     ///
-    /// [`Rejected`] while the circuit is open, in half-open while the probes are out, and
-    /// in a ramp beyond its share.
+    /// [`Rejected`] while the circuit is open or forced open, in half-open while the probes
+    /// are out, and in a ramp beyond its share.
     #[inline]
     pub fn try_acquire(&self) -> Result<Permit<'_>, Rejected> {
         let seen = self.gate.load();
@@ -437,17 +437,20 @@ impl Breaker {
 
     fn set_policy(&self, policy: Policy) {
         let now = self.service.host.clock.now();
-        let keys = self.service.all_keys();
         // The breaker of a key may be the one that is asked.
         let main = self.service.main().unwrap_or(self);
-        let all = || keys.iter().map(|key| &**key).chain([main]);
+        let mut keys = Vec::new();
         let mut changes = Vec::new();
         self.service.renumber(policy, |before, numbers| {
-            changes = all()
+            // No key comes now, and those to come have these numbers.
+            keys = self.service.all_keys();
+            let all = keys.iter().map(|key| &**key).chain([main]);
+            changes = all
                 .map(|breaker| breaker.gate.renumber(before, numbers, now))
                 .collect();
         });
-        for (breaker, changes) in all().zip(&changes) {
+        let all = keys.iter().map(|key| &**key).chain([main]);
+        for (breaker, changes) in all.zip(&changes) {
             breaker.tell(changes);
         }
     }

@@ -50,12 +50,12 @@ impl Breaker {
     #[inline(always)]
     fn succeed_in_time(&self, seen: Word, stamp: Stamp, duties: Duties) -> bool {
         let now = self.now(duties);
-        let is_slow = match stamp.age(now) {
-            Some(age) => self.service.hot.is_slow(age),
+        let is_apart = match stamp.age(now) {
+            Some(age) => self.service.hot.is_apart(age),
             None => false,
         };
-        if is_slow {
-            return self.succeed_slowly(seen, stamp, now);
+        if is_apart {
+            return self.succeed_apart(seen, stamp, now);
         }
         let mine = self.service.cells.mine();
         if duties.by_time() || duties.starts() {
@@ -74,17 +74,41 @@ impl Breaker {
         duties.has_window() && self.gate.is_time_to_judge(now) && self.judge_success(seen, false)
     }
 
+    /// The same where it was slow, or where it is measured how long it took: one question for
+    /// both, so that nobody else pays for the second.
     #[cold]
     #[inline(never)]
-    fn succeed_slowly(&self, seen: Word, stamp: Stamp, now: Tick) -> bool {
+    fn succeed_apart(&self, seen: Word, stamp: Stamp, now: Tick) -> bool {
+        let age = stamp.age(now);
+        let is_slow = age.is_some_and(|age| self.service.hot.is_slow(age));
+        let tally = if is_slow {
+            Tally::SlowSuccess
+        } else {
+            Tally::Success
+        };
         let mine = self.service.cells.mine();
         let outcome = Outcome {
             verdict: Verdict::Success,
-            is_slow: true,
+            is_slow,
         };
         self.count(mine, seen, stamp, outcome, now);
-        mine.add(Tally::SlowSuccess);
-        self.service.hot.duties().has_window() && self.judge_success(seen, true)
+        self.add(mine, tally, age);
+        self.service.hot.duties().has_window()
+            && (is_slow || self.gate.is_time_to_judge(now))
+            && self.judge_success(seen, is_slow)
+    }
+
+    /// Counts how a call ended, and how long it took where that is measured.
+    fn add(&self, mine: Mine<'_>, tally: Tally, age: Option<u64>) {
+        mine.add(tally);
+        #[cfg(feature = "metrics")]
+        if let Some(age) = age
+            && self.service.hot.duties().is_measured()
+        {
+            mine.took(tally, age);
+        }
+        #[cfg(not(feature = "metrics"))]
+        let _ = age;
     }
 
     #[cold]
@@ -121,7 +145,7 @@ impl Breaker {
         };
         let mine = service.cells.mine();
         let (settled, opened) = self.decide(mine, seen, stamp, outcome, now);
-        mine.add(tally(settled, ending, outcome));
+        self.add(mine, tally(settled, ending, outcome), age);
         if ending == Ending::Cancelled {
             service.cancelled();
         }

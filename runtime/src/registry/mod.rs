@@ -322,6 +322,16 @@ impl Inner {
         Some(self.made(made))
     }
 
+    /// From now on it is measured how long calls take.
+    #[cfg(feature = "metrics")]
+    fn measure_durations(&self) {
+        // First: a breaker that is made meanwhile sees it, or is among those below.
+        self.host.measures.store(true, Relaxed);
+        for breaker in self.breakers.freeze().breakers() {
+            breaker.service().measure();
+        }
+    }
+
     fn needs_background(&self) -> bool {
         (self.publishes.load(Relaxed) && cfg!(feature = "metrics")) || !self.listeners.is_empty()
     }

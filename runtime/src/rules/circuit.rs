@@ -173,6 +173,7 @@ impl Circuit {
                 None => Scope::Seen,
                 Some(_) => Scope::Beneath,
             },
+            is_by_hand: false,
         }
     }
 
@@ -194,15 +195,16 @@ impl Circuit {
         }
         self.trips = self.trips.saturating_add(1);
         self.opened_by = Some(reason);
-        self.opening = self.generation + 1;
         let trip = Trip {
             verdict,
             sums,
             number: self.trips,
-            generation: self.generation + 1,
+            generation: self.generation,
         };
         let opening = Opening::begin(law, &trip, now);
-        self.move_to(Mode::Open(opening), reason, now)
+        let change = self.move_to(Mode::Open(opening), reason, now);
+        self.opening = self.generation;
+        change
     }
 
     /// Enough probes have succeeded.
@@ -220,6 +222,14 @@ impl Circuit {
         let change = self.move_to(Mode::Closed(closed), reason, now);
         self.emptied = self.generation;
         change
+    }
+
+    /// Whether it is closed and admits all calls for good: a shadow that the policy itself
+    /// asks for never ends.
+    pub(crate) fn rests(mut self, policy: &Policy, now: Tick) -> bool {
+        self.end_ramp(policy, now);
+        let is_forced = self.overlay.as_ref().is_some_and(|it| it.until().is_some());
+        !is_forced && matches!(self.mode, Mode::Closed(Closed { ramp: None, .. }))
     }
 
     /// A ramp ends by itself, and with it what is known of earlier openings.

@@ -132,7 +132,12 @@ pub(crate) fn renumber(
     now: Tick,
 ) -> Changes {
     let mut changes = Changes::default();
-    expire(law, circuit, now, &mut changes);
+    // It ended while the numbers before were in force.
+    let then = Law {
+        policy: before,
+        ..*law
+    };
+    expire(&then, circuit, now, &mut changes);
     if before.get_window() != law.policy.get_window() {
         leave_generation(circuit, now);
         circuit.emptied = circuit.generation;
@@ -167,7 +172,10 @@ fn begin(circuit: &mut Circuit, kind: Kind, ttl: Duration, now: Tick, changes: &
         began: now,
         until: Some(now + ttl),
     }));
-    changes.push(seen(circuit, from, Reason::Override, now));
+    changes.push(Change {
+        is_by_hand: true,
+        ..seen(circuit, from, Reason::Override, now)
+    });
 }
 
 fn end(law: &Law<'_>, circuit: &mut Circuit, now: Tick, changes: &mut Changes) {
@@ -180,7 +188,10 @@ fn end(law: &Law<'_>, circuit: &mut Circuit, now: Tick, changes: &mut Changes) {
         Some(_) => Overlay::at_rest(law.policy, now),
         None => None,
     };
-    changes.push(seen(circuit, from, Reason::OverrideEnded, now));
+    changes.push(Change {
+        is_by_hand: overlay.until.is_some(),
+        ..seen(circuit, from, Reason::OverrideEnded, now)
+    });
 }
 
 /// What an override leaves behind that has been taken off.
@@ -225,5 +236,6 @@ fn seen(circuit: &Circuit, from: State, reason: Reason, now: Tick) -> Change {
             _ => circuit.overlay.as_ref().and_then(|it| it.until),
         },
         scope: Scope::Seen,
+        is_by_hand: false,
     }
 }
