@@ -10,6 +10,8 @@ mod questions;
 mod retry;
 mod site;
 mod stack;
+#[cfg(test)]
+mod tests;
 mod timeout;
 
 use syn::Path;

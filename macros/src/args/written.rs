@@ -116,7 +116,10 @@ impl Written {
                 (mem::take(&mut args.common), Keys::Fallback(args))
             }
         };
-        self.common.push(common);
+        // A second breaker is one too many, whatever service it names.
+        if kind != Kind::CircuitBreaker || self.policies.iter().all(|policy| policy.kind != kind) {
+            self.common.push(common);
+        }
         self.policies.push(Policy {
             kind,
             at,

@@ -34,6 +34,8 @@ pub(super) struct Facts {
     /// Of a fallback.
     pub(super) occasion: Option<Occasion>,
     pub(super) never_fails: bool,
+    /// The parameter of its closure.
+    pub(super) parameter: Option<Span>,
 }
 
 /// The longest that a call waits for its turn.
@@ -88,6 +90,7 @@ impl Facts {
             classifies: false,
             occasion: None,
             never_fails: false,
+            parameter: None,
         }
     }
 
@@ -270,6 +273,16 @@ fn fallback(facts: &Facts, around: &[Facts], inside: &[Facts], errors: &mut Erro
              below it",
         ),
         _ => {}
+    }
+    // An `Ok` that counts as a failure has no error that a closure could be given.
+    if let (Some(Occasion::Failed | Occasion::Any), Some(span)) = (&facts.occasion, facts.parameter)
+        && inside.iter().any(|inner| inner.classifies)
+    {
+        errors.at(
+            span,
+            "with `classify` a failure need not be an error: write the fallback as an expression \
+             without an argument",
+        );
     }
 }
 

@@ -4,6 +4,7 @@ use proc_macro2::Span;
 use syn::Expr;
 use syn::ExprCall;
 use syn::LitStr;
+use syn::spanned::Spanned;
 
 use crate::args::BreakerArgs;
 use crate::args::Common;
@@ -17,6 +18,7 @@ use crate::errors::Errors;
 use crate::item::Function;
 use crate::item::Shape;
 use crate::kind::Kind;
+use crate::model::Answer;
 use crate::model::Bulkhead;
 use crate::model::Guard;
 use crate::model::Plan;
@@ -205,7 +207,11 @@ fn fallback(args: FallbackArgs, facts: &mut Facts, errors: &mut Errors) -> Optio
         Fallback::Value(value) => value,
         Fallback::Closure(closure) => &closure.body,
     });
-    fallback::of_policy(answer, when, errors)
+    let plan = fallback::of_policy(answer, when, errors)?;
+    if let Answer::Inline(inline) = &plan.answer {
+        facts.parameter = Some(inline.pattern.span());
+    }
+    Some(plan)
 }
 
 /// Whether code is `Ok(..)`, as far as one can see.
