@@ -3,6 +3,9 @@
 use std::fmt;
 use std::pin::Pin;
 
+#[path = "private/stack.rs"]
+mod stack;
+
 use crate::breaker::Breaker;
 use crate::breaker::Keyed;
 use crate::error::Error;
@@ -20,6 +23,7 @@ pub use crate::site::CallSite;
 pub use crate::site::Declared;
 pub use crate::site::DynamicSite;
 pub use inventory;
+pub use stack::*;
 
 /// The usual way in: the circuit is closed. Otherwise the guard is outside.
 #[inline]

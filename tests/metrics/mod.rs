@@ -2,6 +2,7 @@
 
 pub(crate) mod exposition;
 
+mod durations;
 mod hammer;
 mod life;
 mod names;
