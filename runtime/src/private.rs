@@ -210,6 +210,9 @@ pub trait Wrapped {
 
     /// Puts the wrapper around.
     fn wrap(plain: Self::Plain) -> Self;
+
+    /// The error of the body, where it made one.
+    fn inner(&self) -> Option<&<Self::Plain as Outcome>::Error>;
 }
 
 impl<T, E> Wrapped for Result<T, Error<E>> {
@@ -217,6 +220,13 @@ impl<T, E> Wrapped for Result<T, Error<E>> {
 
     fn wrap(plain: Result<T, E>) -> Self {
         plain.map_err(Error::Inner)
+    }
+
+    fn inner(&self) -> Option<&E> {
+        match self {
+            Err(Error::Inner(error)) => Some(error),
+            Ok(_) | Err(Error::Rejected(_) | Error::TimedOut(_)) => None,
+        }
     }
 }
 

@@ -13,6 +13,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use tokio::sync::Semaphore;
 
 use crate::clock::Tick;
+use crate::deadline::Deadline;
 use crate::host::Host;
 use crate::policy::BulkheadPolicy;
 use crate::rejected::Rejected;
@@ -84,18 +85,20 @@ impl Bulkhead {
 
     /// Takes a slot as soon as there is one, in turn with the others who wait.
     ///
-    /// It waits from when it is first polled, by the clock of the registry.
+    /// It waits from when it is first polled, by the clock of the registry, and no longer than
+    /// to the [`deadline`](crate::deadline()) of the timeout around its making.
     ///
     /// # Errors
     ///
     /// Of kind [`BulkheadFull`](crate::RejectedKind::BulkheadFull): at once where the queue is
-    /// full, or when [`max_wait`](BulkheadPolicy::max_wait) is over.
+    /// full, or when [`max_wait`](BulkheadPolicy::max_wait) is over. Of kind
+    /// [`Deadline`](crate::RejectedKind::Deadline) where a timeout around strikes first.
     ///
     /// # Cancel safety
     ///
     /// See [`AcquireSlot`].
-    pub const fn acquire(&self) -> AcquireSlot<'_> {
-        self.acquire_until(None)
+    pub fn acquire(&self) -> AcquireSlot<'_> {
+        self.acquire_until(Deadline::nearest(&self.host, None))
     }
 
     /// [`acquire`](Self::acquire) on a plain thread, which sleeps meanwhile. In async code it
@@ -105,7 +108,7 @@ impl Bulkhead {
     ///
     /// As [`acquire`](Self::acquire).
     pub fn acquire_blocking(&self) -> Result<Slot<'_>, Rejected> {
-        self.acquire_blocking_until(None)
+        self.acquire_blocking_until(Deadline::nearest(&self.host, None))
     }
 
     /// How many more calls could run now: 0 while somebody waits.

@@ -36,6 +36,8 @@ pub use crate::retry::Retrying;
 pub use crate::timeout::Bound;
 pub use crate::timeout::Within;
 
+use super::Wrapped;
+
 /// Of a stack that names no service.
 #[must_use]
 pub fn unnamed() -> &'static Policies {
@@ -104,6 +106,20 @@ fn rate_limiter(policies: &'static Policies) -> &'static RateLimiter {
 /// By the clock of the registry, when the nearest timeout around strikes.
 fn nearest(policies: &Policies, bound: Option<&Bound>) -> Option<Tick> {
     Deadline::nearest(policies.host(), bound.map(Bound::nearest))
+}
+
+/// Numbers that somebody can retry with.
+///
+/// # Panics
+///
+/// Where nobody can. In a `static` that is a compile error.
+#[cfg(feature = "retry")]
+#[track_caller]
+pub const fn checked(policy: RetryPolicy) -> RetryPolicy {
+    if let Err(error) = policy.check() {
+        panic!("{}", error.message());
+    }
+    policy
 }
 
 /// A call that may be made again begins, inside of a timeout of the same stack, perhaps.
@@ -235,4 +251,39 @@ pub const fn resting(guard: &mut Guard<'_>) {
 /// A fallback has answered, perhaps with an error.
 pub fn fell_back(policies: &Policies, failed: bool) {
     policies.count_fallback(failed);
+}
+
+/// The error of a body under `wrap_error`, where it made one.
+#[inline]
+pub fn plain_error_of<Out: Wrapped>(out: &Out) -> Option<&<Out::Plain as Outcome>::Error> {
+    out.inner()
+}
+
+/// An answer of a fallback, which is no `Result`, perhaps. As with
+/// [`Telling`](super::Telling), the compiler takes the method of [`MayFail`] where it is one.
+#[derive(Debug)]
+pub struct Answered<'o, Out>(pub &'o Out);
+
+/// For answers that may be errors.
+pub trait MayFail {
+    /// Whether this one is.
+    fn __breakerbox_failed(&self) -> bool;
+}
+
+/// For all others.
+pub trait CannotFail {
+    /// No.
+    fn __breakerbox_failed(&self) -> bool;
+}
+
+impl<T, E> MayFail for &Answered<'_, Result<T, E>> {
+    fn __breakerbox_failed(&self) -> bool {
+        self.0.is_err()
+    }
+}
+
+impl<Out> CannotFail for Answered<'_, Out> {
+    fn __breakerbox_failed(&self) -> bool {
+        false
+    }
 }

@@ -16,6 +16,7 @@ use std::sync::atomic::Ordering::Release;
 use std::time::Duration;
 
 use crate::clock::Tick;
+use crate::deadline::Deadline;
 use crate::host::Host;
 use crate::policy::RatePolicy;
 use crate::rejected::Rejected;
@@ -79,20 +80,22 @@ impl RateLimiter {
 
     /// Takes a token as soon as there is one, in turn with the others who wait.
     ///
-    /// It waits from when it is first polled, by the clock of the registry.
+    /// It waits from when it is first polled, by the clock of the registry, and no longer than
+    /// to the [`deadline`](crate::deadline()) of the timeout around its making.
     ///
     /// # Errors
     ///
     /// Of kind [`RateLimited`](crate::RejectedKind::RateLimited), at once, where there is no
     /// token for it within [`max_wait`](RatePolicy::max_wait), with the exact time after which
     /// there is one. If those before it come late for their tokens, it can also be refused when
-    /// that time is over.
+    /// that time is over. Of kind [`Deadline`](crate::RejectedKind::Deadline) where a timeout
+    /// around strikes before there is a token.
     ///
     /// # Cancel safety
     ///
     /// See [`AcquireToken`].
-    pub const fn acquire(&self) -> AcquireToken<'_> {
-        self.acquire_until(None)
+    pub fn acquire(&self) -> AcquireToken<'_> {
+        self.acquire_until(Deadline::nearest(&self.host, None))
     }
 
     /// [`acquire`](Self::acquire) on a plain thread, which sleeps meanwhile. In async code it
@@ -102,7 +105,7 @@ impl RateLimiter {
     ///
     /// As [`acquire`](Self::acquire).
     pub fn acquire_blocking(&self) -> Result<(), Rejected> {
-        self.acquire_blocking_until(None)
+        self.acquire_blocking_until(Deadline::nearest(&self.host, None))
     }
 
     /// How many calls wait for a token.
