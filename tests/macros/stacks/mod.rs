@@ -4,6 +4,7 @@
 mod async_trait;
 mod blocks;
 mod bulkhead;
+mod cost;
 mod fallback;
 mod order;
 mod plain;
