@@ -5,6 +5,7 @@ mod async_trait;
 mod blocks;
 mod bulkhead;
 mod cost;
+mod dropped;
 mod fallback;
 mod order;
 mod plain;
