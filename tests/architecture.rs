@@ -40,10 +40,11 @@ const MACROS: &[&[&str]] = &[
     &["lib"],
     &["expand"],
     &["model"],
-    &["args", "item"],
-    &["share"],
+    &["args", "block"],
+    &["item"],
+    &["rate", "share"],
     &["value"],
-    &["errors", "respan"],
+    &["errors", "kind", "respan"],
 ];
 
 /// What the rules may know: the law of the breaker has no clock, lock or thread.
