@@ -175,6 +175,9 @@ pub mod __private;
 #[doc = include_str!("choosing_numbers.md")]
 pub mod choosing_numbers {}
 
+#[doc = include_str!("what_runs_how_often.md")]
+pub mod what_runs_how_often {}
+
 /// The facade that the metrics go through. A recorder for another version of it sees
 /// nothing.
 #[cfg(feature = "metrics")]

@@ -8,6 +8,7 @@ mod cost;
 mod dropped;
 mod fallback;
 mod order;
+mod orders;
 mod plain;
 mod retry;
 mod shapes;
