@@ -4,11 +4,10 @@
 use std::time::Duration;
 use std::time::Instant;
 
-use crate::contenders::Case;
-use crate::rows;
-use crate::rows::Row;
-use crate::two_threads;
-use crate::work::Work;
+use super::Case;
+use super::Row;
+use super::two_threads;
+use super::work::Work;
 
 const ROUNDS: usize = 200;
 
@@ -40,7 +39,7 @@ impl Timed {
         let mut work = (case.build)();
         let calls = calls_of_a_round(work.as_mut());
         Self {
-            row: rows::named(case.row),
+            row: case.row,
             who: case.who,
             work,
             calls,
