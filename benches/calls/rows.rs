@@ -13,6 +13,7 @@ pub(crate) const ROWS: &[Row] = &[
     row("closed_window_1pct"),
     row("closed_count_window"),
     row("permit_consecutive"),
+    row("permit_durations"),
     row("rejected").open(),
     row("rejected_permit").open(),
     row("two_threads_consecutive").by_two(),

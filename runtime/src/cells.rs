@@ -23,6 +23,10 @@ use std::sync::atomic::Ordering::Release;
 use once_cell::race::OnceBox;
 
 use crate::clock::Tick;
+#[cfg(feature = "metrics")]
+use crate::durations::Durations;
+#[cfg(feature = "metrics")]
+use crate::durations::Spans;
 use crate::ring::Era;
 use crate::ring::Ring;
 use crate::ring::Total;
@@ -49,6 +53,37 @@ pub(crate) enum Tally {
 
 const TALLIES: usize = 10;
 
+impl Tally {
+    /// The outcomes of calls that were made.
+    #[cfg(feature = "metrics")]
+    pub(crate) const ENDINGS: [Self; 8] = [
+        Self::Success,
+        Self::Failure,
+        Self::SlowSuccess,
+        Self::SlowFailure,
+        Self::Ignored,
+        Self::Cancelled,
+        Self::Panicked,
+        Self::Late,
+    ];
+
+    /// An outcome as metrics name it.
+    pub(crate) const fn label(self) -> &'static str {
+        match self {
+            Self::Admitted => "admitted",
+            Self::Success => "success",
+            Self::Failure => "failure",
+            Self::SlowSuccess => "slow_success",
+            Self::SlowFailure => "slow_failure",
+            Self::Ignored => "ignored",
+            Self::Rejected => "rejected",
+            Self::Cancelled => "cancelled",
+            Self::Panicked => "panicked",
+            Self::Late => "late",
+        }
+    }
+}
+
 #[derive(Debug)]
 pub(crate) struct Cells {
     slots: [OnceBox<Block>; SLOTS],
@@ -59,6 +94,9 @@ pub(crate) struct Cells {
 #[repr(align(128))]
 struct Block {
     counts: [AtomicU64; TALLIES],
+    /// Made where they are measured, one for each outcome that there was.
+    #[cfg(feature = "metrics")]
+    durations: OnceBox<[OnceBox<Durations>; TALLIES]>,
     ring: Ring,
     /// Held by whoever writes the ring of the shared slot.
     alone: Mutex<()>,
@@ -115,6 +153,20 @@ impl Cells {
         sum
     }
 
+    /// How long the calls took that ended so, over all threads; nothing where none was
+    /// measured.
+    #[cfg(feature = "metrics")]
+    pub(crate) fn spans(&self, tally: Tally) -> Option<Spans> {
+        let mut spans = None;
+        for block in self.slots.iter().filter_map(OnceBox::get) {
+            let durations = block.durations.get().map(|all| &all[tally as usize]);
+            if let Some(durations) = durations.and_then(OnceBox::get) {
+                durations.add_to(spans.get_or_insert_with(Spans::default));
+            }
+        }
+        spans
+    }
+
     /// What the window of `era` holds at `now`, over all threads.
     pub(crate) fn total(&self, era: Era, time: Time, now: Tick) -> Total {
         let mut total = Total::default();
@@ -131,6 +183,8 @@ impl Block {
     fn new() -> Self {
         Self {
             counts: Default::default(),
+            #[cfg(feature = "metrics")]
+            durations: OnceBox::new(),
             ring: Ring::new(),
             alone: Mutex::new(()),
         }
@@ -145,6 +199,21 @@ impl Mine<'_> {
             count.fetch_add(1, Relaxed);
         } else {
             count.store(count.load(Relaxed) + 1, Relaxed);
+        }
+    }
+
+    /// Counts how long a call took that ended so.
+    #[cfg(feature = "metrics")]
+    pub(crate) fn took(&self, tally: Tally, nanos: u64) {
+        let all = self
+            .block
+            .durations
+            .get_or_init(|| Box::new([const { OnceBox::new() }; TALLIES]));
+        let durations = all[tally as usize].get_or_init(|| Box::new(Durations::new()));
+        if self.is_shared {
+            durations.count_shared(nanos);
+        } else {
+            durations.count(nanos);
         }
     }
 

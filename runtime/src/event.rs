@@ -5,6 +5,7 @@ use std::time::Duration;
 use std::time::SystemTime;
 
 use crate::declaration::Conflict;
+use crate::limit_conflict::LimitConflict;
 use crate::reason::Reason;
 use crate::settings::ConfigError;
 use crate::settings::ReloadError;
@@ -53,10 +54,11 @@ pub struct Transition {
     pub at: SystemTime,
     /// How long it is now open, where it opened, or forced, where somebody wants that.
     pub open_for: Option<Duration>,
-    /// Who forced it, or had forced it, and why.
+    /// Who forced it, or had forced it, and why; nobody where the configuration did.
     pub by: Option<By>,
-    /// The generation that began: it rises by one with each transition of a
-    /// circuit, so a gap tells that events were lost.
+    /// The generation that began. It rises by one with each transition of a circuit that the
+    /// rules make; a gap tells that somebody has forced or reset the circuit or changed its
+    /// window, or else that events were lost.
     pub generation: u64,
 }
 
@@ -92,6 +94,10 @@ pub enum Warning {
     /// One service was declared twice, with different numbers.
     #[error(transparent)]
     Conflict(Conflict),
+    /// The bulkhead or the rate limit of one service was declared twice, with different
+    /// numbers.
+    #[error(transparent)]
+    LimitConflict(LimitConflict),
     /// More names were made up at run time than a registry holds. The calls of the
     /// names beyond share one breaker.
     #[error(

@@ -306,7 +306,7 @@ impl Gate {
         loop {
             let seen = self.load();
             Self::present(seen, &mut circuit);
-            // A closed circuit has no list of probes: this copies a few words.
+            // What admits all calls has no probes, ramp or overlay: this copies a few words.
             let before = seen.is_closed().then(|| circuit.clone());
             let generation = circuit.generation;
             let (answer, changes) = step(&law, &mut circuit);

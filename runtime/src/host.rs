@@ -19,6 +19,9 @@ use crate::clock::Clock;
 pub(crate) struct Host {
     pub(crate) clock: Clock,
     pub(crate) bell: Bell,
+    /// Whether it is measured how long calls take.
+    #[cfg(feature = "metrics")]
+    pub(crate) measures: AtomicBool,
     /// What all draws of the registry begin with.
     seed: AtomicU64,
 }
@@ -35,6 +38,8 @@ impl Host {
                 rung: AtomicBool::new(false),
                 sleeper: OnceLock::new(),
             },
+            #[cfg(feature = "metrics")]
+            measures: AtomicBool::new(false),
             seed: AtomicU64::new(RandomState::new().hash_one(())),
         }
     }

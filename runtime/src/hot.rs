@@ -17,7 +17,11 @@ const FINE: u64 = 200_000_000;
 #[derive(Debug)]
 pub(crate) struct Hot {
     duties: AtomicU32,
+    /// Those among them that no policy asks for.
+    kept: AtomicU32,
     threshold: AtomicU32,
+    /// A success of this age or older has more to do than others, in nanoseconds.
+    apart_at: AtomicU64,
     /// A call of this age or older is slow, in nanoseconds.
     slow_at: AtomicU64,
     /// A call dropped at this age or older is a failure, in nanoseconds.
@@ -41,6 +45,9 @@ impl Duties {
     const BY_TIME: u32 = 16;
     /// Its outcome is counted among the last so many.
     const BY_CALLS: u32 = 32;
+    /// It is measured how long it takes.
+    #[cfg(feature = "metrics")]
+    const MEASURED: u32 = 64;
 
     pub(crate) fn of(policy: &Policy) -> Self {
         let slow = policy.get_slow_call().map(nanos);
@@ -112,6 +119,11 @@ impl Duties {
         self.has(Self::BY_CALLS)
     }
 
+    #[cfg(feature = "metrics")]
+    pub(crate) const fn is_measured(self) -> bool {
+        self.has(Self::MEASURED)
+    }
+
     /// Whether outcomes are counted in a window.
     #[inline]
     pub(crate) const fn has_window(self) -> bool {
@@ -126,7 +138,9 @@ impl Hot {
     pub(crate) fn new(policy: &Policy) -> Self {
         let hot = Self {
             duties: AtomicU32::new(0),
+            kept: AtomicU32::new(0),
             threshold: AtomicU32::new(0),
+            apart_at: AtomicU64::new(0),
             slow_at: AtomicU64::new(0),
             cancel_fails_at: AtomicU64::new(0),
         };
@@ -139,15 +153,27 @@ impl Hot {
         let beyond = |limit| nanos(limit).saturating_add(1);
         self.threshold
             .store(policy.get_threshold().unwrap_or(u32::MAX), Relaxed);
-        self.slow_at
-            .store(policy.get_slow_call().map_or(NEVER, beyond), Relaxed);
+        let kept = self.kept.load(Relaxed);
+        let slow_at = policy.get_slow_call().map_or(NEVER, beyond);
+        self.slow_at.store(slow_at, Relaxed);
+        let apart_at = if kept == 0 { slow_at } else { 0 };
+        self.apart_at.store(apart_at, Relaxed);
         let cancel_fails_at = match policy.get_on_cancel() {
             OnCancel::Ignore => NEVER,
             OnCancel::Failure => 0,
             OnCancel::After(limit) => beyond(limit),
         };
         self.cancel_fails_at.store(cancel_fails_at, Relaxed);
-        self.duties.store(Duties::of(policy).0, Relaxed);
+        self.duties.store(Duties::of(policy).0 | kept, Relaxed);
+    }
+
+    /// From now on it is measured how long calls take, whatever the policy. Exactly: a coarse
+    /// clock would see most calls end as they begin.
+    #[cfg(feature = "metrics")]
+    pub(crate) fn measure(&self, policy: &Policy) {
+        let kept = Duties::MEASURED | Duties::TIMED | Duties::EXACT;
+        self.kept.store(kept, Relaxed);
+        self.set(policy);
     }
 
     #[inline]
@@ -161,7 +187,12 @@ impl Hot {
         self.threshold.load(Relaxed)
     }
 
+    /// Whether a success of this age has more to do than others: it is slow, or measured.
     #[inline]
+    pub(crate) fn is_apart(&self, age: u64) -> bool {
+        age >= self.apart_at.load(Relaxed)
+    }
+
     pub(crate) fn is_slow(&self, age: u64) -> bool {
         age >= self.slow_at.load(Relaxed)
     }
@@ -193,5 +224,36 @@ impl Numbers {
             time: Time::of(&policy),
             duties: Duties::of(&policy),
         }
+    }
+}
+
+#[cfg(all(test, feature = "metrics", not(breakerbox_loom)))]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    const SLOW: Policy = Policy::new().slow_call(Duration::from_secs(5));
+
+    #[test]
+    fn calls_that_are_measured_are_timed_exactly_and_set_apart_whatever_the_policy() {
+        let hot = Hot::new(&SLOW);
+        assert!(hot.duties().is_timed() && !hot.duties().is_exact());
+        assert!(!hot.is_apart(0) && !hot.duties().is_measured());
+        hot.measure(&SLOW);
+        for policy in [SLOW, Policy::new()] {
+            hot.set(&policy);
+            let duties = hot.duties();
+            assert!(duties.is_measured() && duties.is_timed() && duties.is_exact());
+            assert!(hot.is_apart(0) && !hot.is_slow(0));
+        }
+    }
+
+    #[test]
+    fn a_success_is_set_apart_where_it_is_slow_and_not_before() {
+        let hot = Hot::new(&SLOW);
+        assert!(!hot.is_apart(5_000_000_000) && hot.is_apart(5_000_000_001));
+        hot.set(&Policy::new());
+        assert!(!hot.is_apart(5_000_000_001));
     }
 }

@@ -98,6 +98,15 @@
 //! | `breakerbox_keyed_open` | gauge | `service` | keys whose circuits do not admit all calls |
 //! | `breakerbox_override_active` | gauge | `service` | 1 while somebody has forced the circuit |
 //! | `breakerbox_would_reject_total` | counter | `service` | calls that shadow let through and that would have been rejected |
+//! | `breakerbox_call_duration_seconds` | histogram | `service`, `outcome` | how long calls took, by outcome except `rejected`; only with [`call_durations`](RegistryBuilder#method.call_durations), and there once there was such a call |
+//! | `breakerbox_timeouts_total` | counter | `service` | calls that a timeout gave up while they ran |
+//! | `breakerbox_bulkhead_available` | gauge | `service` | how many more calls may run at once |
+//! | `breakerbox_bulkhead_rejected_total` | counter | `service` | calls for which the bulkhead had no place |
+//! | `breakerbox_rate_limited_total` | counter | `service` | calls that were too many for the rate limit |
+//! | `breakerbox_retries_total` | counter | `service`, `result` | calls that were to be made again, by what became of them: `succeeded`, `exhausted`, `out_of_time`, `told_to_wait` (the service asked for a longer wait than there was time for), `over_budget`, `refused` (a policy turned a later attempt down), `cancelled` |
+//! | `breakerbox_retry_attempts_total` | counter | `service` | attempts after the first that began |
+//! | `breakerbox_retry_budget_exhausted_total` | counter | `service` | calls that were not made again since the budget was used up |
+//! | `breakerbox_fallbacks_total` | counter | `service`, `result` | answers of fallbacks: `success`, or `failure` where the fallback failed, too |
 //!
 //! No timer moves a circuit: `state="open"` stays 1 after the cooldown until somebody
 //! calls. [`Registry::close`] at the end of `main` publishes the last counts.
@@ -112,27 +121,38 @@
 //! # Features
 //!
 //! `macros` and `metrics` are on by default. `config` and `watch` read files and the
-//! environment; `test-util` is for dev-dependencies.
+//! environment; `retry` and `rate-limit` bring the attributes of those names; `test-util` is
+//! for dev-dependencies.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[cfg(feature = "config")]
 mod config;
 #[cfg(feature = "metrics")]
+mod durations;
+#[cfg(feature = "metrics")]
 mod publish;
+#[cfg(feature = "retry")]
+mod retry;
 
 mod breaker;
+mod bulkhead;
 mod cells;
 mod clock;
+mod deadline;
 mod declaration;
 mod error;
 mod event;
 mod gate;
 mod host;
 mod hot;
+mod limit_conflict;
 mod name;
 mod outcome;
+mod policies;
 mod policy;
+#[cfg(feature = "rate-limit")]
+mod rate_limit;
 mod reason;
 mod recent;
 mod registry;
@@ -143,6 +163,8 @@ mod settings;
 mod site;
 mod state;
 mod sync;
+mod timed_out;
+mod timeout;
 mod verdict;
 mod word;
 
@@ -174,10 +196,14 @@ pub use breaker::OverrideGuard;
 pub use breaker::Permit;
 pub use breaker::Snapshot;
 pub use breaker::Subscription;
+pub use bulkhead::AcquireSlot;
+pub use bulkhead::Bulkhead;
+pub use bulkhead::Slot;
 #[cfg(feature = "test-util")]
 pub use clock::Clock;
 #[cfg(feature = "test-util")]
 pub use clock::ManualClock;
+pub use deadline::deadline;
 pub use declaration::Conflict;
 pub use declaration::Location;
 pub use error::Error;
@@ -186,14 +212,27 @@ pub use event::Event;
 pub use event::Transition;
 pub use event::Warning;
 pub use event::WouldOpen;
+pub use limit_conflict::LimitConflict;
 pub use name::NameError;
 pub use outcome::FromRejected;
+pub use outcome::FromTimedOut;
 pub use outcome::Outcome;
+pub use policies::Policies;
+pub use policy::BulkheadPolicy;
 pub use policy::Key;
+pub use policy::LimitError;
 pub use policy::OnCancel;
 pub use policy::Policy;
 pub use policy::PolicyError;
+#[cfg(feature = "rate-limit")]
+pub use policy::RatePolicy;
+#[cfg(feature = "retry")]
+pub use policy::RetryPolicy;
 pub use policy::Window;
+#[cfg(feature = "rate-limit")]
+pub use rate_limit::AcquireToken;
+#[cfg(feature = "rate-limit")]
+pub use rate_limit::RateLimiter;
 pub use reason::Reason;
 pub use registry::BuildError;
 pub use registry::Entered;
@@ -201,11 +240,25 @@ pub use registry::Registry;
 pub use registry::RegistryBuilder;
 pub use registry::WithRegistry;
 pub use registry::breaker;
+pub use registry::policies;
 pub use registry::publish_metrics;
 pub use registry::services;
+pub use registry::timeout;
 pub use registry::with_registry;
 pub use rejected::Rejected;
 pub use rejected::RejectedKind;
+#[cfg(feature = "retry")]
+pub use retry::Idempotent;
+#[cfg(feature = "retry")]
+pub use retry::Repeats;
+#[cfg(feature = "retry")]
+pub use retry::Retry;
+#[cfg(feature = "retry")]
+pub use retry::RetryCall;
+#[cfg(feature = "retry")]
+pub use retry::RetryOn;
+#[cfg(feature = "retry")]
+pub use retry::Undecided;
 pub use settings::Change;
 pub use settings::ConfigError;
 pub use settings::Problem;
@@ -216,6 +269,8 @@ pub use settings::Source;
 pub use site::CallSite;
 pub use site::call_sites;
 pub use state::State;
+pub use timed_out::TimedOut;
+pub use timeout::Timeout;
 pub use verdict::IntoVerdict;
 pub use verdict::Verdict;
 

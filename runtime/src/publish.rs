@@ -2,32 +2,44 @@
 //!
 //! Calls are counted in cells; here they are added up and handed to whatever
 //! recorder is installed, through handles taken afresh each time. So a recorder that
-//! comes late, or one that forgets idle series, still gets every count in full.
+//! comes late, or one that forgets idle series, still gets every count in full. Only how
+//! long calls took goes to one recorder, the next: a histogram takes samples and no totals.
+
+mod stacks;
 
 use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::time::SystemTime;
 use std::time::UNIX_EPOCH;
 
+use metrics::Unit;
 use metrics::counter;
 use metrics::describe_counter;
 use metrics::describe_gauge;
+use metrics::describe_histogram;
 use metrics::gauge;
+use metrics::histogram;
 
 use crate::breaker::Breaker;
+use crate::cells::Tally;
+use crate::policies::Policies;
 use crate::reason::MOVES;
 use crate::state::State;
 
 /// One publisher at a time: a count that is read first is also published first.
 static PUBLISHING: Mutex<()> = Mutex::new(());
 
-pub(crate) fn publish(breakers: &[&Breaker]) {
+pub(crate) fn publish(breakers: &[&Breaker], policies: &[&Policies]) {
     let _one_at_a_time = PUBLISHING.lock().unwrap_or_else(PoisonError::into_inner);
     for breaker in breakers {
         publish_calls(breaker);
         publish_state(breaker);
         publish_transitions(breaker);
         publish_rules(breaker);
+        publish_durations(breaker);
+    }
+    for policies in policies {
+        stacks::publish(policies);
     }
 }
 
@@ -77,6 +89,12 @@ pub(crate) fn describe() {
         "breakerbox_would_reject_total",
         "Calls that a circuit in shadow let through and would have rejected."
     );
+    describe_histogram!(
+        "breakerbox_call_duration_seconds",
+        Unit::Seconds,
+        "How long calls took from leave to outcome. Those that were rejected are not among them."
+    );
+    stacks::describe();
 }
 
 fn publish_calls(breaker: &Breaker) {
@@ -142,6 +160,22 @@ fn publish_transitions(breaker: &Breaker) {
             "reason" => reason,
         )
         .absolute(breaker.service().transitions(index));
+    }
+}
+
+fn publish_durations(breaker: &Breaker) {
+    for (index, outcome) in Tally::ENDINGS.into_iter().enumerate() {
+        let mut histogram = None;
+        breaker.service().hand_on_spans(index, |seconds, calls| {
+            let histogram = histogram.get_or_insert_with(|| {
+                histogram!(
+                    "breakerbox_call_duration_seconds",
+                    "service" => breaker.name(),
+                    "outcome" => outcome.label(),
+                )
+            });
+            histogram.record_many(seconds, usize::try_from(calls).unwrap_or(usize::MAX));
+        });
     }
 }
 

@@ -101,7 +101,7 @@ const BY_RULE: [Move; 12] = [
 ];
 
 /// Besides those into a forced state, which can be entered from every state.
-const BY_HAND: [Move; 9] = [
+const BY_HAND: [Move; 10] = [
     (State::Open, State::Closed, "reset"),
     (State::HalfOpen, State::Closed, "reset"),
     (State::ForcedOpen, State::Closed, "override_ended"),
@@ -111,6 +111,8 @@ const BY_HAND: [Move; 9] = [
     (State::ForcedClosed, State::Closed, "override_ended"),
     (State::ForcedClosed, State::Shadow, "override_ended"),
     (State::Shadow, State::Closed, "override_ended"),
+    // The shadow that somebody has laid over a policy's own.
+    (State::Shadow, State::Shadow, "override_ended"),
 ];
 
 const fn all_moves() -> [Move; BY_RULE.len() + BY_HAND.len() + FORCED.len() * State::ALL.len()] {

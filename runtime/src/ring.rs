@@ -12,6 +12,8 @@
 //! the calls are written before the failures and read after them, so that nobody sees more
 //! failures than calls.
 
+mod alone;
+mod bucket;
 #[cfg(all(test, breakerbox_loom))]
 mod loom_tests;
 
@@ -22,9 +24,15 @@ use std::sync::atomic::Ordering::Release;
 use crate::clock::Tick;
 use crate::rules::Sums;
 use crate::rules::Time;
+use crate::sync::AtomicU16;
 use crate::sync::AtomicU32;
 use crate::sync::AtomicU64;
 use crate::sync::fence;
+
+pub(crate) use alone::Alone;
+
+use bucket::Bucket;
+use bucket::Counter;
 
 /// A window needs ten, and calls that are about to hang one more; the last is for a call
 /// that begins as the others turn.
@@ -34,7 +42,7 @@ const BUCKETS: u64 = 12;
 const TURNING: u64 = u64::MAX;
 
 #[derive(Debug)]
-pub(crate) struct Ring {
+pub(crate) struct Ring<C = AtomicU32> {
     /// What `open`, `older` and `started` are about.
     generation: AtomicU64,
     /// The generation in which the window was emptied last: what the rest is about.
@@ -47,19 +55,8 @@ pub(crate) struct Ring {
     end: AtomicU64,
     /// The calls that began before the oldest bucket and have not ended, in two's complement:
     /// another thread may have begun what this one ended.
-    older: AtomicU64,
-    buckets: [Bucket; BUCKETS as usize],
-}
-
-#[derive(Debug)]
-struct Bucket {
-    calls: AtomicU32,
-    failures: AtomicU32,
-    slow: AtomicU32,
-    /// Calls that began in it.
-    started: AtomicU32,
-    /// Those of them that have not ended, in two's complement.
-    open: AtomicU32,
+    older: AtomicU32,
+    buckets: [Bucket<C>; BUCKETS as usize],
 }
 
 /// What a ring is about: a generation, and the one in which its window was emptied.
@@ -107,7 +104,7 @@ impl Total {
     }
 }
 
-impl Ring {
+impl<C: Counter> Ring<C> {
     pub(crate) fn new() -> Self {
         Self {
             generation: AtomicU64::new(TURNING),
@@ -116,7 +113,7 @@ impl Ring {
             at: AtomicU32::new(0),
             begin: AtomicU64::new(0),
             end: AtomicU64::new(0),
-            older: AtomicU64::new(0),
+            older: AtomicU32::new(0),
             buckets: std::array::from_fn(|_| Bucket::new()),
         }
     }
@@ -125,11 +122,7 @@ impl Ring {
     #[inline(always)]
     pub(crate) fn started(&self, generation: u64, now: Tick, era: impl Fn() -> (Era, Time)) {
         self.turn_to(generation, now, era);
-        let bucket = self.newest();
-        add(&bucket.started, 1);
-        bucket
-            .open
-            .store(bucket.open.load(Relaxed).wrapping_add(1), Relaxed);
+        self.newest().begin();
     }
 
     /// A call ends at `now`.
@@ -144,13 +137,7 @@ impl Ring {
         self.turn_to(generation, now, &era);
         let newest = self.newest();
         if ended.is_recorded {
-            add(&newest.calls, 1);
-            if ended.is_failure {
-                add_last(&newest.failures);
-            }
-            if ended.is_slow {
-                add_last(&newest.slow);
-            }
+            newest.record(ended);
         }
         match ended.began {
             None => {}
@@ -171,7 +158,7 @@ impl Ring {
     }
 
     #[inline(always)]
-    fn newest(&self) -> &Bucket {
+    fn newest(&self) -> &Bucket<C> {
         &self.buckets[self.at.load(Relaxed) as usize % BUCKETS as usize]
     }
 
@@ -202,9 +189,8 @@ impl Ring {
             let newest = bucket.max(was);
             for gone in was + 1..=newest.min(was + BUCKETS) {
                 let gone = &self.buckets[(gone % BUCKETS) as usize];
-                let open = i64::from(gone.open.load(Relaxed).cast_signed());
-                self.older
-                    .store(self.older.load(Relaxed).wrapping_add_signed(open), Relaxed);
+                let older = self.older.load(Relaxed).wrapping_add_signed(gone.open());
+                self.older.store(older, Relaxed);
                 gone.empty();
             }
             newest
@@ -234,20 +220,18 @@ impl Ring {
         let hung_before = time.hung_before(now);
         let mut sum = *total;
         if is_of_generation {
-            sum.hung += self.older.load(Relaxed).cast_signed();
+            sum.hung += i64::from(self.older.load(Relaxed).cast_signed());
         }
         for bucket in (newest + 1).saturating_sub(BUCKETS)..=newest {
             let counts = &self.buckets[(bucket % BUCKETS) as usize];
             if is_of_window && bucket >= oldest {
-                sum.failures += u64::from(counts.failures.load(Acquire));
-                sum.slow += u64::from(counts.slow.load(Acquire));
-                sum.calls += u64::from(counts.calls.load(Relaxed));
+                counts.add_ended_to(&mut sum);
             }
             if is_of_generation && bucket >= oldest {
-                sum.started += u64::from(counts.started.load(Relaxed));
+                sum.started += u64::from(counts.started());
             }
             if is_of_generation && bucket < hung_before {
-                sum.hung += i64::from(counts.open.load(Relaxed).cast_signed());
+                sum.hung += i64::from(counts.open());
             }
         }
         // The loads above come before this one.
@@ -258,46 +242,26 @@ impl Ring {
     }
 }
 
-impl Bucket {
-    fn new() -> Self {
-        Self {
-            calls: AtomicU32::new(0),
-            failures: AtomicU32::new(0),
-            slow: AtomicU32::new(0),
-            started: AtomicU32::new(0),
-            open: AtomicU32::new(0),
+impl Ring<AtomicU16> {
+    /// Whether one more call may be too many for the newest bucket.
+    fn is_full(&self) -> bool {
+        self.newest().is_full()
+    }
+
+    /// The same with room for more. Nobody writes it meanwhile.
+    fn widened(&self) -> Ring {
+        let copy = |count: &AtomicU64| AtomicU64::new(count.load(Relaxed));
+        Ring {
+            generation: copy(&self.generation),
+            emptied: copy(&self.emptied),
+            newest: copy(&self.newest),
+            at: AtomicU32::new(self.at.load(Relaxed)),
+            begin: copy(&self.begin),
+            end: copy(&self.end),
+            older: AtomicU32::new(self.older.load(Relaxed)),
+            buckets: std::array::from_fn(|at| self.buckets[at].widened()),
         }
     }
-
-    #[inline]
-    fn close(&self) {
-        self.open
-            .store(self.open.load(Relaxed).wrapping_sub(1), Relaxed);
-    }
-
-    fn empty(&self) {
-        self.failures.store(0, Relaxed);
-        self.slow.store(0, Relaxed);
-        self.calls.store(0, Relaxed);
-        self.forget_begun();
-    }
-
-    fn forget_begun(&self) {
-        self.started.store(0, Relaxed);
-        self.open.store(0, Relaxed);
-    }
-}
-
-/// A bucket that is full counts no further: its shares are right all the same.
-#[inline(always)]
-fn add(count: &AtomicU32, more: u32) {
-    count.store(count.load(Relaxed).saturating_add(more), Relaxed);
-}
-
-/// The same after what it is a part of.
-#[inline(always)]
-fn add_last(count: &AtomicU32) {
-    count.store(count.load(Relaxed).saturating_add(1), Release);
 }
 
 #[cfg(all(test, not(breakerbox_loom)))]

@@ -3,13 +3,13 @@
 #[cfg(not(breakerbox_loom))]
 pub(crate) use std::sync::{
     Mutex, MutexGuard,
-    atomic::{AtomicU32, AtomicU64, fence},
+    atomic::{AtomicU16, AtomicU32, AtomicU64, fence},
 };
 
 #[cfg(breakerbox_loom)]
 pub(crate) use loom::sync::{
     Mutex, MutexGuard,
-    atomic::{AtomicU32, AtomicU64, fence},
+    atomic::{AtomicU16, AtomicU32, AtomicU64, fence},
 };
 
 /// Locks, also after a panic of another holder: nothing that is held here is

@@ -1,5 +1,7 @@
 //! Breakers under one service, one a key.
 
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use breakerbox::Breaker;
@@ -7,6 +9,7 @@ use breakerbox::ManualClock;
 use breakerbox::Policy;
 use breakerbox::Registry;
 use breakerbox::State;
+use breakerbox::Window;
 
 const SECOND: Duration = Duration::from_secs(1);
 const POLICY: Policy = Policy::new().threshold(1).max_keys(3);
@@ -98,6 +101,49 @@ fn keys_that_are_open_half_open_forced_or_in_flight_stay() {
     assert!(names(service).contains(&"one more".to_owned()));
 }
 
+/// One that nobody has come to since would else keep its place for ever.
+#[test]
+fn idle_keys_make_room_whose_shadow_is_the_policy_s_or_whose_ramp_or_override_is_over() {
+    let clock = ManualClock::new();
+    let shadowed = service(&clock, POLICY.shadow(true));
+    for key in ["a", "b", "c"] {
+        shadowed.key(key).try_acquire().unwrap().success();
+    }
+    clock.advance(61 * SECOND);
+    shadowed.key("d");
+    assert_eq!(names(shadowed), ["d"]);
+
+    let policy = POLICY.cooldown(10 * SECOND).ramp(100 * SECOND);
+    let others = service(&clock, policy);
+    fail(others, "ramp");
+    clock.advance(10 * SECOND);
+    others.key("ramp").try_acquire().unwrap().success();
+    for (key, lasts) in [("forced", 100), ("forced longer", 400)] {
+        let key = others.key(key);
+        key.force_open(lasts * SECOND, "ana", "a test").unwrap();
+    }
+    clock.advance(61 * SECOND);
+    others.key("too early");
+    assert!(!names(others).contains(&"too early".to_owned()));
+    clock.advance(61 * SECOND);
+    others.key("d");
+    assert_eq!(names(others), ["breakerbox:overflow", "d", "forced longer"]);
+}
+
+/// A shadow rejects nobody.
+#[test]
+fn a_key_in_shadow_is_not_counted_among_the_open_ones() {
+    let shadowed = service(&ManualClock::new(), POLICY.shadow(true));
+    fail(shadowed, "a");
+    assert!(shadowed.key("a").try_acquire().is_ok());
+    assert_eq!(shadowed.snapshot().open_keys, 0);
+    shadowed
+        .key("a")
+        .force_open(SECOND, "ana", "a test")
+        .unwrap();
+    assert_eq!(shadowed.snapshot().open_keys, 1);
+}
+
 #[test]
 fn a_service_that_is_forced_open_rejects_the_calls_of_all_keys() {
     let clock = ManualClock::new();
@@ -121,11 +167,40 @@ fn new_numbers_reach_every_key() {
     assert_eq!(service.key("a").state(), State::Open);
 }
 
+/// One that had no window would count nothing, and never open.
+#[test]
+fn a_key_that_comes_while_numbers_change_has_the_new_ones() {
+    let two_in_ten = |policy: Policy| policy.threshold(2).window(Window::Calls(10));
+    for _ in 0..50 {
+        let service = service(&ManualClock::new(), Policy::new().max_keys(1_000_000));
+        service.key("before");
+        let has_changed = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                service.update(two_in_ten).unwrap();
+                has_changed.store(true, Relaxed);
+            });
+            for key in 0.. {
+                service.key(&key.to_string());
+                if has_changed.load(Relaxed) {
+                    break;
+                }
+            }
+        });
+        for (name, key) in service.keys() {
+            key.try_acquire().unwrap().failure();
+            key.try_acquire().unwrap().success();
+            key.try_acquire().unwrap().failure();
+            assert_eq!(key.state(), State::Open, "{name}");
+        }
+    }
+}
+
 #[test]
 fn a_key_has_a_window_of_its_own() {
     let clock = ManualClock::new();
     let policy = Policy::new()
-        .window(breakerbox::Window::Time(10 * SECOND))
+        .window(Window::Time(10 * SECOND))
         .failure_rate(0.5)
         .min_calls(4);
     let service = service(&clock, policy);

@@ -15,6 +15,8 @@ pub(crate) struct Family {
     pub(crate) help: Option<String>,
     pub(crate) kind: Option<String>,
     pub(crate) series: BTreeMap<Labels, f64>,
+    /// Of a histogram or a summary, by how the name goes on.
+    parts: BTreeMap<&'static str, BTreeMap<Labels, f64>>,
 }
 
 pub(crate) type Labels = BTreeMap<String, String>;
@@ -67,11 +69,17 @@ impl Exposition {
             return Err("a comment".to_owned());
         }
         let (name, labels, value) = sample(line)?;
+        let part = self.part(name, current);
+        let name = name.strip_suffix(part).unwrap_or(name);
         let family = self.begin(name, current)?;
         if family.kind.is_none() {
             return Err("a series without a type".to_owned());
         }
-        match family.series.entry(labels) {
+        let series = match part {
+            "" => &mut family.series,
+            part => family.parts.entry(part).or_default(),
+        };
+        match series.entry(labels) {
             Entry::Vacant(place) => {
                 place.insert(value);
                 Ok(())
@@ -92,6 +100,18 @@ impl Exposition {
             name.clone_into(current);
         }
         Ok(self.families.entry(name.to_owned()).or_default())
+    }
+
+    /// How `name` goes on, if it is a part of the histogram or summary that the last line was
+    /// about.
+    fn part(&self, name: &str, current: &str) -> &'static str {
+        let kind = self.families.get(current).and_then(|it| it.kind.as_deref());
+        if !matches!(kind, Some("histogram" | "summary")) {
+            return "";
+        }
+        let parts = ["_sum", "_count", "_bucket"].into_iter();
+        let mut parts = parts.filter(|part| name.strip_suffix(part) == Some(current));
+        parts.next().unwrap_or_default()
     }
 
     pub(crate) fn families(&self) -> impl Iterator<Item = (&str, &Family)> {
@@ -143,6 +163,16 @@ impl Exposition {
             "breakerbox_calls_total",
             &[("service", service), ("outcome", outcome)],
         )
+    }
+
+    /// How many calls of a service ended so, and how many seconds they took together.
+    pub(crate) fn durations(&self, service: &str, outcome: &str) -> Option<(f64, f64)> {
+        let family = self.families.get("breakerbox_call_duration_seconds")?;
+        let labels = [("service", service), ("outcome", outcome)];
+        let labels = labels.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let labels = Labels::from(labels);
+        let part = |part| family.parts.get(part)?.get(&labels).copied();
+        Some((part("_count")?, part("_sum")?))
     }
 
     /// The moves of a circuit that happened at least once, as `from>to:reason`.
@@ -248,6 +278,20 @@ fn the_parser_reads_what_the_format_allows() {
 }
 
 #[test]
+fn the_parser_puts_the_parts_of_a_summary_together() {
+    let name = "breakerbox_call_duration_seconds";
+    let labels = "service=\"s\",outcome=\"o\"";
+    let text = format!(
+        "# TYPE {name} summary\n{name}{{{labels},quantile=\"1\"}} 4\n{name}_sum{{{labels}}} 5\n\
+         {name}_count{{{labels}}} 2\n"
+    );
+    let scrape = Exposition::parse(&text).unwrap();
+    assert_eq!(scrape.families().count(), 1);
+    assert_eq!(scrape.durations("s", "o"), Some((2.0, 5.0)));
+    assert_eq!(scrape.durations("s", "other"), None);
+}
+
+#[test]
 fn the_parser_refuses_what_the_format_does_not_allow() {
     for bad in [
         "# TYPE a gauge\na 1",
@@ -267,6 +311,9 @@ fn the_parser_refuses_what_the_format_does_not_allow() {
         "# TYPE a gauge\n# HELP a Late.\n",
         "# TYPE a gauge\na 1\n# TYPE b gauge\nb 1\na{c=\"d\"} 1\n",
         "# TYPE a number\n",
+        "# TYPE a counter\na_sum 1\n",
+        "# TYPE a summary\na_total 1\n",
+        "# TYPE a summary\na_sum 1\na_sum 1\n",
         "# TYPE a-b gauge\n",
         "# a comment\n",
     ] {

@@ -94,6 +94,24 @@ fn an_override_is_seen_while_it_lasts_and_what_shadow_spared_is_counted() {
     assert_eq!(value("breakerbox_override_active"), Some(0.0));
 }
 
+/// K5: also of the shadow that somebody has laid over a policy's own.
+#[test]
+fn the_end_of_an_override_is_counted_as_its_beginning_is() {
+    let clock = ManualClock::new();
+    let registry = registry(&clock, Policy::new().shadow(true));
+    let breaker = registry.breaker(SERVICE).unwrap();
+    breaker.shadow(SECOND, "ana", "a try").unwrap();
+    clock.advance(SECOND);
+    breaker.try_acquire().unwrap().success();
+    let mut moves = Exporter::new().published(&registry).moves(SERVICE);
+    moves.sort_by(|one, other| one.0.cmp(&other.0));
+    let expected = ["override", "override_ended"];
+    assert_eq!(
+        moves,
+        expected.map(|reason| (format!("shadow>shadow:{reason}"), 1.0))
+    );
+}
+
 #[test]
 fn metrics_do_not_grow_with_keys() {
     let registry = registry(&ManualClock::new(), Policy::new().threshold(1));

@@ -110,7 +110,11 @@ fn names_are_plain_counters_end_in_total_and_every_family_is_explained() {
 /// B206
 #[test]
 fn the_tool_of_prometheus_finds_nothing_wrong() {
-    let registry = Registry::builder().declare("promtool").build().unwrap();
+    let registry = Registry::builder()
+        .declare("promtool")
+        .call_durations()
+        .build()
+        .unwrap();
     registry
         .breaker("promtool")
         .unwrap()

@@ -1,12 +1,17 @@
 //! Listeners that panic, block, or call back.
 
 use std::panic;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc;
+use std::task::Context;
+use std::task::Poll;
+use std::task::Wake;
+use std::task::Waker;
 use std::thread;
 use std::time::Duration;
 
@@ -164,4 +169,74 @@ fn a_listener_may_close_its_registry() {
     assert!(own.set(registry).is_ok());
     fail(breaker);
     assert_eq!(heard.to_the_end().len(), 1);
+}
+
+/// A task whose executor is gone: whoever wakes it is the last to have it, and drops it.
+struct Orphan(Mutex<Option<Pin<Box<dyn Future<Output = ()> + Send>>>>);
+
+impl Orphan {
+    /// Polls it once, as its executor did before that ended.
+    fn leave(future: impl Future<Output = ()> + Send + 'static) {
+        let task = Arc::new(Self(Mutex::new(Some(Box::pin(future)))));
+        let waker = Waker::from(Arc::clone(&task));
+        let mut future = task.0.lock().expect("nobody else has it");
+        let future = future.as_mut().map(Pin::as_mut);
+        let polled = future.map(|it| it.poll(&mut Context::from_waker(&waker)));
+        assert_eq!(polled, Some(Poll::Pending));
+    }
+}
+
+impl Wake for Orphan {
+    fn wake(self: Arc<Self>) {}
+}
+
+/// B138: nobody is woken under a lock that the end of a subscriber takes.
+#[test]
+fn a_subscriber_whose_executor_is_gone_holds_up_no_call() {
+    let (done, waits) = mpsc::channel();
+    thread::spawn(move || {
+        let (_registry, breaker) = build(Registry::builder(), "orphaned subscriber");
+        let mut events = breaker.subscribe();
+        Orphan::leave(async move { while events.next().await.is_some() {} });
+        fail(breaker);
+        done.send(breaker.state()).unwrap();
+    });
+    assert_eq!(waits.recv_timeout(DEADLINE), Ok(State::Open));
+}
+
+/// An executor that takes no more tasks, and says so.
+struct Overrun;
+
+impl Wake for Overrun {
+    fn wake(self: Arc<Self>) {
+        panic::resume_unwind(Box::new("the executor"));
+    }
+}
+
+/// K7, B135
+#[test]
+fn an_executor_that_panics_as_it_is_woken_harms_neither_the_call_nor_those_who_wait() {
+    let policy = Policy::new().threshold(1);
+    let builder = Registry::builder().declare_with("overrun executor", policy);
+    let registry = builder.build().unwrap();
+    let breaker = registry.breaker("overrun executor").unwrap();
+    let forced = breaker
+        .force_open(Duration::from_secs(3600), "ana", "a test")
+        .unwrap()
+        .guard();
+    let waker = Waker::from(Arc::new(Overrun));
+    let mut context = Context::from_waker(&waker);
+    let mut events = breaker.subscribe();
+    let mut waits: Vec<_> = (0..3)
+        .map(|_| Box::pin(breaker.wait_until_admitting()))
+        .collect();
+    for wait in &mut waits {
+        assert!(wait.as_mut().poll(&mut context).is_pending());
+    }
+    let mut next = Box::pin(events.next());
+    assert!(next.as_mut().poll(&mut context).is_pending());
+    drop(forced);
+    fail(breaker);
+    assert_eq!(breaker.state(), State::Open);
+    assert!(next.as_mut().poll(&mut context).is_ready());
 }

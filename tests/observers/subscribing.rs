@@ -13,6 +13,7 @@ use breakerbox::Policy;
 use breakerbox::Registry;
 use breakerbox::State;
 use breakerbox::Subscription;
+use breakerbox::Transition;
 use breakerbox::Warning;
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -138,6 +139,38 @@ fn who_forced_a_circuit_and_why_is_told_with_its_beginning_and_its_end() {
         let by = transition.by.as_ref().unwrap();
         assert_eq!((&*by.actor, &*by.reason), ("ana", "migration"));
     }
+}
+
+/// What the configuration does is not the word of whoever forced the circuit before.
+#[test]
+fn a_shadow_that_the_numbers_ask_for_is_told_without_a_name() {
+    let clock = ManualClock::new();
+    let breaker = breaker(&clock);
+    breaker.force_open(5 * SECOND, "ana", "migration").unwrap();
+    breaker.clear_override();
+    let mut events = breaker.subscribe();
+    breaker.update(|policy| policy.shadow(true)).unwrap();
+    breaker.shadow(SECOND, "bob", "a look").unwrap();
+    clock.advance(SECOND);
+    breaker.update(|policy| policy.shadow(false)).unwrap();
+    let heard = by_now(&mut events);
+    let told: Vec<_> = heard
+        .iter()
+        .filter_map(|event| match event {
+            Event::Transition(Transition { from, to, by, .. }) => {
+                let actor = by.as_ref().map(|by| by.actor.to_string());
+                Some((*from, *to, actor))
+            }
+            _ => None,
+        })
+        .collect();
+    let bob = || Some("bob".to_owned());
+    let expected = [
+        (State::Closed, State::Shadow, None),
+        (State::Shadow, State::Shadow, bob()),
+        (State::Shadow, State::Closed, bob()),
+    ];
+    assert_eq!(told, expected);
 }
 
 /// J13: a timeout around the guarded call hides that the service hangs.

@@ -99,6 +99,31 @@ fn as_many_as_may_probe_go_first_and_the_others_spread_when_the_circuit_has_clos
     assert!(first > 5 && second > 5, "{first} and {second}");
 }
 
+/// Those that find the places of a round taken would wait for its probes to time out.
+#[test]
+fn no_more_go_than_may_probe_at_a_time_and_whoever_comes_back_goes_again() {
+    let clock = ManualClock::new();
+    let breaker = breaker(&clock, Policy::new().probes(4).probe_concurrency(2));
+    breaker.try_acquire().unwrap().failure();
+    clock.advance(COOLDOWN);
+    assert_eq!(Workers::new(breaker, 50).go(), 2);
+    let [one, other] = [(); 2].map(|()| breaker.try_acquire().unwrap());
+    assert_eq!(Workers::new(breaker, 50).go(), 0);
+    one.success();
+    assert_eq!(Workers::new(breaker, 50).go(), 1);
+    // It says nothing, and so gives its place back.
+    drop(breaker.try_acquire().unwrap());
+    assert_eq!(Workers::new(breaker, 50).go(), 1);
+    let third = breaker.try_acquire().unwrap();
+    other.success();
+    assert_eq!(Workers::new(breaker, 50).go(), 1);
+    let fourth = breaker.try_acquire().unwrap();
+    third.success();
+    assert_eq!(Workers::new(breaker, 50).go(), 0, "there are no more");
+    fourth.success();
+    assert_eq!(breaker.state(), State::Closed);
+}
+
 #[test]
 fn a_probe_that_fails_sends_the_others_back_to_wait() {
     let clock = ManualClock::new();

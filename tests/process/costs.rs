@@ -1,4 +1,4 @@
-//! What a call costs whose service is named at run time.
+//! What a call costs whose service is named at run time, or that is measured.
 
 use std::io;
 
@@ -34,6 +34,25 @@ fn functions_that_make_up_one_name_allocate_nothing_once_it_is_known() {
         for _ in 0..1_000 {
             charge("a tenant").unwrap();
             refund("a tenant").unwrap();
+        }
+        assert_eq!(region.change().allocations, 0);
+    });
+}
+
+/// The first call of each outcome on a thread makes its place.
+#[test]
+fn calls_that_are_measured_allocate_nothing_but_their_place() {
+    alone(|| {
+        let registry = Registry::builder().call_durations().build().unwrap();
+        let _entered = registry.enter();
+        let call = || {
+            charge("a tenant").unwrap();
+            drop(breakerbox::breaker("a tenant").unwrap().try_acquire());
+        };
+        call();
+        let region = Region::new(ALLOCATOR);
+        for _ in 0..1_000 {
+            call();
         }
         assert_eq!(region.change().allocations, 0);
     });

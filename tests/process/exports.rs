@@ -151,6 +151,33 @@ fn a_recorder_that_comes_after_the_first_call_gets_everything() {
     });
 }
 
+/// Breakers that exist, and those that are made later.
+#[test]
+fn durations_that_are_asked_for_after_the_first_call_are_exported_from_then_on() {
+    alone(|| {
+        let page = Page::install(exporter());
+        call(false).unwrap();
+        let under_way = breaker(SERVICE).try_acquire().unwrap();
+        let builder = Registry::builder().declare("made later");
+        builder.call_durations().install().unwrap();
+        under_way.success();
+        for _ in 0..3 {
+            call(false).unwrap();
+            breaker("made later").try_acquire().unwrap().success();
+        }
+        for (service, calls) in [(SERVICE, 5.0), ("made later", 3.0)] {
+            let scrape = page.shows("all durations", |scrape| {
+                let counted = scrape.calls(service, "success") == Some(calls);
+                let durations = scrape.durations(service, "success");
+                counted && durations.is_some_and(|(calls, _)| calls >= 3.0)
+            });
+            let (calls, seconds) = scrape.durations(service, "success").unwrap();
+            assert_eq!(calls, 3.0);
+            assert!(seconds > 0.0 && seconds < 60.0, "{seconds}");
+        }
+    });
+}
+
 /// B191, B208
 #[test]
 fn a_recorder_that_forgets_idle_series_gets_them_back_in_full() {

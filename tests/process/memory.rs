@@ -9,6 +9,8 @@ use breakerbox::Breaker;
 use breakerbox::ManualClock;
 use breakerbox::Policy;
 use breakerbox::Registry;
+use breakerbox::State;
+use breakerbox::Verdict;
 use breakerbox::Window;
 use stats_alloc::INSTRUMENTED_SYSTEM;
 use stats_alloc::Region;
@@ -17,10 +19,14 @@ use stats_alloc::StatsAlloc;
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-const KEYS: usize = 10_000;
+/// The table of the keys has just grown for so many, and costs most a key.
+const KEYS: usize = 15_000;
+
+/// What a key may cost at most.
+const MOST: usize = 512;
 
 /// Bytes on the heap for each key that has made a call, its name among them.
-fn bytes_a_key(policy: Policy) -> usize {
+fn bytes_a_key(policy: Policy, verdict: Verdict, state: State) -> usize {
     let clock = ManualClock::new();
     let registry = Registry::builder()
         .clock(clock.clock())
@@ -31,7 +37,8 @@ fn bytes_a_key(policy: Policy) -> usize {
     let call = |key: usize| {
         let key = service.key(&format!("tenant-{key:06}"));
         let permit = key.try_acquire();
-        permit.expect("it is admitted").success();
+        permit.expect("it is admitted").record(verdict);
+        assert_eq!(key.state(), state);
     };
     call(KEYS);
     let region = Region::new(ALLOCATOR);
@@ -45,22 +52,19 @@ fn bytes_a_key(policy: Policy) -> usize {
 #[test]
 fn a_key_stays_small() {
     let second = Duration::from_secs(1);
-    let minute = Policy::new()
-        .window(Window::Time(60 * second))
-        .failure_rate(0.5);
-    let counted = Policy::new().window(Window::Calls(100)).failure_rate(0.5);
-    for (what, policy, most) in [
-        ("failures in a row", Policy::new(), 512),
-        ("a window of 100 calls", counted, 640),
-        ("a time window", minute, 768),
-        (
-            "a time window with slow calls",
-            minute.slow_call(second),
-            768,
-        ),
+    let rate = Policy::new().failure_rate(0.5);
+    let counted = rate.window(Window::Calls(100));
+    let minute = rate.window(Window::Time(60 * second)).slow_call(second);
+    let closed = |policy| bytes_a_key(policy, Verdict::Success, State::Closed);
+    let open = |policy: Policy| bytes_a_key(policy.min_calls(1), Verdict::Failure, State::Open);
+    for (what, bytes) in [
+        ("failures in a row", closed(Policy::new())),
+        ("a window of 100 calls", closed(counted)),
+        ("a time window with slow calls", closed(minute)),
+        ("a window of 100 calls, open", open(counted)),
+        ("a time window with slow calls, open", open(minute)),
     ] {
-        let bytes = bytes_a_key(policy);
         println!("{what}: {bytes} bytes a key");
-        assert!(bytes <= most, "{what}: {bytes} bytes a key");
+        assert!(bytes <= MOST, "{what}: {bytes} bytes a key");
     }
 }

@@ -2,10 +2,17 @@
 
 use std::cell::Cell;
 use std::fmt;
+use std::panic;
+use std::time::Duration;
 
+use breakerbox::Breaker;
+use breakerbox::Error;
+use breakerbox::ManualClock;
 use breakerbox::Policy;
 use breakerbox::Registry;
 use breakerbox::Rejected;
+use breakerbox::State;
+use breakerbox::Verdict;
 use breakerbox::circuit_breaker;
 
 thread_local! {
@@ -124,4 +131,64 @@ fn e17_a_permit_may_tell_the_error() {
     permit.failure_because("no answer");
     let text = last_failure(&registry, "permit");
     assert_eq!(text.as_deref(), Some("no answer"));
+}
+
+const SECOND: Duration = Duration::from_secs(1);
+
+fn manual(clock: &ManualClock, policy: Policy) -> &'static Breaker {
+    let builder = Registry::builder().clock(clock.clock());
+    let registry = builder.declare_with("permit", policy).build();
+    let registry = registry.expect("the numbers are good");
+    registry.breaker("permit").expect("it is declared")
+}
+
+/// A text of long ago would send people after the wrong cause.
+#[test]
+fn e17_an_opening_without_a_text_does_not_keep_that_of_an_earlier_one() {
+    let clock = ManualClock::new();
+    let breaker = manual(&clock, Policy::new().threshold(1).cooldown(SECOND));
+    let text = || breaker.snapshot().last_failure;
+    let opens = |end: &dyn Fn()| {
+        let permit = breaker.try_acquire().unwrap();
+        permit.failure_because("no answer");
+        assert_eq!(text().as_deref(), Some("no answer"));
+        clock.advance(SECOND);
+        end();
+        assert_eq!(text(), None);
+        clock.advance(SECOND);
+    };
+    opens(&|| breaker.try_acquire().unwrap().failure());
+    opens(&|| {
+        let panics = || -> Result<(), Error<()>> {
+            breaker.call_blocking(|| panic::resume_unwind(Box::new("the body")))
+        };
+        panic::catch_unwind(panics).unwrap_err();
+    });
+    opens(&|| {
+        let permit = breaker.try_acquire().unwrap();
+        permit.record(Verdict::OpenFor(SECOND));
+    });
+}
+
+/// It decides nothing, also where it is the first to see that an override has ended, and
+/// with it that the circuit is open.
+#[test]
+fn e17_a_late_failure_does_not_give_its_text_to_an_opening_that_comes_to_light() {
+    let clock = ManualClock::new();
+    let policy = Policy::new().threshold(1).cooldown(9 * SECOND);
+    let breaker = manual(&clock, policy.ramp(9 * SECOND));
+    breaker.try_acquire().unwrap().failure();
+    clock.advance(9 * SECOND);
+    breaker.try_acquire().unwrap().success();
+    let [late, opens] = [0; 2].map(|_| {
+        clock.advance(4 * SECOND);
+        breaker.try_acquire().unwrap()
+    });
+    opens.failure_because("the cause");
+    breaker.force_open(SECOND, "ana", "a test").unwrap();
+    clock.advance(SECOND);
+    late.failure_because("nothing to do with it");
+    let snapshot = breaker.snapshot();
+    assert_eq!((snapshot.calls.late, snapshot.state), (1, State::Open));
+    assert_eq!(snapshot.last_failure.as_deref(), Some("the cause"));
 }

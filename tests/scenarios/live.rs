@@ -42,5 +42,25 @@ scenarios! {
         "force-closed:1h [a clear S 2xF update:threshold=2 a]S late:1 =closed S =open";
     live_more_probes_are_a_longer_round: ONE.probes(2), "F +60s S update:probes=3 S =half-open S =closed";
     live_a_longer_limit_makes_calls_fast: TIME.slow_call(seconds(1)), "s2s slow:1 update:slow_call=3s s2s slow:1";
+    live_a_shadow_begins_that_the_numbers_ask_for: ONE,
+        "[a update:shadow=true =shadow beneath:closed forced:none moves:1 told:1 a]F late:1 \
+         F beneath:open would-open:1 S would-reject:1";
+    live_a_shadow_begins_over_what_there_is: ONE, "F +10s update:shadow=true =shadow beneath:open S would-reject:1 \
+         +50s [a beneath:half-open a]S beneath:closed told:2";
+    live_a_shadow_ends_closed_that_the_numbers_no_longer_ask_for: ONE.shadow(true),
+        "[a F beneath:open update:shadow=false =closed trips:0 told:1 a]F late:1 =closed F X60s told:2";
+    live_a_shadow_at_rest_stays_with_other_numbers: ONE.shadow(true),
+        "F update:cooldown=5s update:shadow=true =shadow beneath:open trips:1 told:0 moves:1";
+    live_what_somebody_has_forced_goes_on: ONE,
+        "shadow:1h F update:cooldown=5s =shadow beneath:open forced:1h told:1 clear =closed";
+    live_a_shadow_begins_after_what_somebody_has_forced: ONE,
+        "force-open:1h update:shadow=true =forced-open forced:1h told:1 +1h =shadow S told:2";
+    live_what_somebody_has_forced_ends_in_no_shadow_that_is_no_longer_asked_for: ONE.shadow(true),
+        "force-closed:1h update:shadow=false =forced-closed forced:1h told:1 +1h =closed S told:2";
+    /// It ends into what the numbers of that time asked for, however late that is noticed.
+    live_an_override_that_is_over_did_not_end_in_the_shadow_of_a_later_change: ONE,
+        "force-open:1h +1h update:shadow=true =shadow told:3 moves:3";
+    live_an_override_that_is_over_ended_in_the_shadow_of_its_time: ONE.shadow(true),
+        "force-open:1h +1h =shadow update:shadow=false =closed told:3 moves:4";
     live_a_change_notices_an_override_that_is_over: ONE, "force-open:1h +1h told:1 update:cooldown=5s told:2 F X5s";
 }

@@ -108,6 +108,7 @@ pub(crate) enum Change {
     Backoff(f64),
     Probes(u32),
     CloseAfter(u32),
+    Shadow(bool),
 }
 
 impl Change {
@@ -123,6 +124,7 @@ impl Change {
             Self::Backoff(factor) => policy.backoff(factor),
             Self::Probes(calls) => policy.probes(calls),
             Self::CloseAfter(successes) => policy.close_after(successes),
+            Self::Shadow(shadow) => policy.shadow(shadow),
         }
     }
 
@@ -142,6 +144,7 @@ impl Change {
             "backoff" => Self::Backoff(value.parse().ok()?),
             "probes" => Self::Probes(value.parse().ok()?),
             "close_after" => Self::CloseAfter(value.parse().ok()?),
+            "shadow" => Self::Shadow(value.parse().ok()?),
             _ => return None,
         })
     }

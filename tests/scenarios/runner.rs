@@ -367,10 +367,12 @@ impl Play {
 
     fn hear(&mut self) -> Result<(), String> {
         // Whoever has not noticed that an override is over does so now.
-        self.law.clear();
+        let cleared = self.law.clear();
         if let Some(subject) = &self.subject {
-            subject.breaker.clear_override();
+            same("cleared", &cleared, &subject.breaker.clear_override())?;
         }
+        // Where nothing ended, nobody needs to wait until that is told.
+        self.compare()?;
         match &self.subject {
             Some(Subject {
                 registry,
@@ -392,7 +394,11 @@ fn judge(refused: Refused, expected: Refusal) -> Result<(), String> {
     same("time left", &left, &refused.left)
 }
 
-fn same<T: PartialEq + fmt::Debug>(what: &str, expected: &T, found: &T) -> Result<(), String> {
+pub(crate) fn same<T: PartialEq + fmt::Debug>(
+    what: &str,
+    expected: &T,
+    found: &T,
+) -> Result<(), String> {
     if expected == found {
         Ok(())
     } else {

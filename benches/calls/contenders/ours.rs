@@ -27,6 +27,7 @@ pub(super) const CASES: &[(&str, Build)] = &[
     ("closed_window_1pct", || guarded(|| polled(windowed_1pct))),
     ("closed_count_window", || guarded(|| polled(counted))),
     ("permit_consecutive", permit),
+    ("permit_durations", measured_permit),
     ("rejected", open),
     ("rejected_permit", open_permit),
     ("two_threads_consecutive", || guarded(|| polled(closed))),
@@ -134,6 +135,23 @@ fn holding(calls: u64) -> Box<dyn Work> {
 
 fn permit() -> Box<dyn Work> {
     let breaker = breaker("closed_permit");
+    plain(move |x| {
+        let permit = breaker.try_acquire().map_err(|_| Failed)?;
+        let _ = black_box(now(succeeds(x)));
+        permit.success();
+        Ok::<_, Failed>(())
+    })
+}
+
+/// Of a registry of its own: in one, all calls are measured or none.
+fn measured_permit() -> Box<dyn Work> {
+    let registry = Registry::builder()
+        .clock(Clock::system())
+        .declare("measured_permit")
+        .call_durations()
+        .build();
+    let registry = registry.expect("nothing is wrong with it");
+    let breaker = registry.breaker("measured_permit").expect("declared");
     plain(move |x| {
         let permit = breaker.try_acquire().map_err(|_| Failed)?;
         let _ = black_box(now(succeeds(x)));

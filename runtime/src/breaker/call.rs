@@ -155,8 +155,7 @@ impl Breaker {
     ///
     /// # Errors
     ///
-    /// [`Rejected`] while the circuit is open, and in half-open while the probes
-    /// are out.
+    /// As of [`try_acquire`](Self::try_acquire).
     ///
     /// # Cancel safety
     ///

@@ -111,7 +111,8 @@ impl Breaker {
     /// ```
     ///
     /// State and counts stay: another threshold is judged at the next outcome, another
-    /// cooldown at the next opening. A window of another kind or length starts empty.
+    /// cooldown at the next opening. A window of another kind or length starts empty, and with
+    /// it a half-open round from its beginning.
     ///
     /// A key that `change` does not write stays as it is:
     /// [`clear_update`](Self::clear_update) takes all live changes back.

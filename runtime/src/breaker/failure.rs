@@ -23,6 +23,11 @@ impl LastFailure {
         let text = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         text.as_deref().map(str::to_owned)
     }
+
+    /// The circuit has opened, and nobody has said yet on what failure.
+    pub(super) fn forget(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
 }
 
 impl Breaker {

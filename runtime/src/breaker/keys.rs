@@ -2,11 +2,13 @@
 //!
 //! They share the numbers, the counts and the notes of their service, and have a circuit
 //! each. There are at most `max_keys`; where there is no room, those go that nobody has used
-//! for a while and that have nothing to remember, and where none can go, further keys share
-//! one breaker.
+//! for a while and that are closed, and where none can go, further keys share one breaker.
 
-use std::collections::HashMap;
+use std::borrow::Borrow;
+use std::collections::HashSet;
 use std::fmt;
+use std::hash::Hash;
+use std::hash::Hasher;
 use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::OnceLock;
@@ -19,6 +21,7 @@ use std::time::Duration;
 use crate::breaker::Breaker;
 use crate::breaker::Service;
 use crate::clock::Tick;
+use crate::hot::Numbers;
 use crate::name;
 use crate::policy::Window;
 use crate::state::State;
@@ -39,20 +42,17 @@ const PAUSE: Duration = Duration::from_secs(1);
 pub(super) struct Keys {
     /// The breaker of the whole service.
     main: &'static Breaker,
-    by_key: RwLock<HashMap<Arc<str>, Row>>,
+    known: RwLock<HashSet<Known>>,
     overflow: OnceLock<Arc<Breaker>>,
     /// When room is looked for again.
     look_at: AtomicU64,
 }
 
-struct Row {
-    breaker: Arc<Breaker>,
-    /// When somebody asked for it last.
-    used: AtomicU64,
-}
+/// The breaker of a key, which is found by the key that it has.
+struct Known(Arc<Breaker>);
 
-/// The breaker of one key, which lives while somebody holds it, and while it has something
-/// to remember.
+/// The breaker of one key, which lives while somebody holds it, and until it makes room for
+/// another.
 ///
 /// It is given out by [`Breaker::key`], and is used as the [`Breaker`] it stands for.
 #[derive(Clone)]
@@ -88,9 +88,9 @@ impl Breaker {
     ///
     /// Each key has a circuit of its own, with the numbers of the service; the calls of all
     /// keys are counted together. There are at most `max_keys`: beyond, keys that nobody has
-    /// used for a minute (or for a longer window) make room if they are closed, and where
-    /// none can, further keys share one breaker. Of a key longer than 128 bytes the beginning
-    /// counts.
+    /// used for a minute (or for a longer window) make room if they are closed, and are
+    /// forgotten with what they have counted; where none can, further keys share one breaker.
+    /// Of a key longer than 128 bytes the beginning counts.
     ///
     /// While somebody has forced the whole service open or closed, this is its breaker.
     ///
@@ -115,6 +115,29 @@ impl Breaker {
         ))
     }
 
+    /// Threads that come for one key at one time would write to one place, so only so often.
+    fn touch(&self, now: Tick) {
+        let used = Tick(self.used.load(Relaxed));
+        if now.since(used) >= Duration::from_secs(1) {
+            self.used.store(now.0, Relaxed);
+        }
+    }
+
+    /// Whether it is closed, and nothing that has not ended lies over it. The word says so at
+    /// once, but of a ramp or an override that are over and that nobody has come to end.
+    fn is_at_rest(&self, numbers: &Numbers, now: Tick) -> bool {
+        let phase = self.gate.load().phase();
+        match phase {
+            Phase::Closed => true,
+            Phase::Open | Phase::HalfOpen => false,
+            Phase::Watched | Phase::ForcedOpen | Phase::ForcedClosed | Phase::Shadow => {
+                let totals = |era| self.total(numbers, era, now);
+                let (circuit, _) = self.gate.peek(numbers, totals, now);
+                circuit.rests(&numbers.policy, now)
+            }
+        }
+    }
+
     /// The keys that have a breaker now, each with it, in no order. The one that the keys
     /// beyond `max_keys` share is `breakerbox:overflow`.
     #[must_use]
@@ -129,7 +152,7 @@ impl Keys {
     fn of(main: &'static Breaker) -> Self {
         Self {
             main,
-            by_key: RwLock::default(),
+            known: RwLock::default(),
             overflow: OnceLock::new(),
             look_at: AtomicU64::new(0),
         }
@@ -145,10 +168,10 @@ impl Service {
     fn key(&'static self, main: &'static Breaker, key: &str) -> Arc<Breaker> {
         let now = self.host.clock.coarse();
         let keys = self.keys.get_or_init(|| Box::new(Keys::of(main)));
-        let known = keys.by_key.read().unwrap_or_else(PoisonError::into_inner);
-        if let Some(row) = known.get(key) {
-            row.touch(now);
-            return Arc::clone(&row.breaker);
+        let known = keys.known.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(Known(breaker)) = known.get(key) {
+            breaker.touch(now);
+            return Arc::clone(breaker);
         }
         drop(known);
         self.new_key(keys, key, now)
@@ -156,41 +179,31 @@ impl Service {
 
     #[cold]
     fn new_key(&'static self, keys: &Keys, key: &str, now: Tick) -> Arc<Breaker> {
-        let policy = self.numbers().policy;
+        // Held until the key is in the list of those that hear of other numbers.
+        let numbers = self.numbers();
+        let policy = numbers.policy;
         let most = policy.get_max_keys() as usize;
-        let mut known = keys.by_key.write().unwrap_or_else(PoisonError::into_inner);
-        if let Some(row) = known.get(key) {
-            return Arc::clone(&row.breaker);
+        let mut known = keys.known.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(Known(breaker)) = known.get(key) {
+            return Arc::clone(breaker);
         }
         if known.len() >= most && now.0 >= keys.look_at.load(Relaxed) {
             let window = match policy.get_window() {
                 Some(Window::Time(window)) => window.max(IDLE),
                 Some(Window::Calls(_)) | None => IDLE,
             };
-            known.retain(|_, row| !row.is_idle(window, now));
+            known.retain(|it| !it.is_idle(&numbers, window, now));
             keys.look_at.store((now + PAUSE).0, Relaxed);
         }
         if known.len() >= most {
             drop(known);
             let overflow = keys
                 .overflow
-                .get_or_init(|| Arc::new(Breaker::of_key(self, &policy, OVERFLOW)));
+                .get_or_init(|| Arc::new(Breaker::of_key(self, &policy, OVERFLOW, now)));
             return Arc::clone(overflow);
         }
-        let breaker = Arc::new(Breaker::of_key(self, &policy, key));
-        let row = Row {
-            breaker: Arc::clone(&breaker),
-            used: AtomicU64::new(now.0),
-        };
-        // The key that the breaker has is the key of the row.
-        known.extend(breaker.key.clone().map(|key| (key, row)));
-        drop(known);
-        // Other numbers may have come before it was in the list of those that are told.
-        let numbers = self.numbers();
-        if numbers.policy != policy {
-            breaker.gate.renumber(&policy, &numbers, now);
-        }
-        drop(numbers);
+        let breaker = Arc::new(Breaker::of_key(self, &policy, key, now));
+        known.insert(Known(Arc::clone(&breaker)));
         breaker
     }
 
@@ -198,35 +211,53 @@ impl Service {
         let Some(keys) = self.keys.get() else {
             return Vec::new();
         };
-        let known = keys.by_key.read().unwrap_or_else(PoisonError::into_inner);
-        let own = known.values().map(|row| &row.breaker);
+        let known = keys.known.read().unwrap_or_else(PoisonError::into_inner);
+        let own = known.iter().map(|Known(breaker)| breaker);
         own.chain(keys.overflow.get()).cloned().collect()
     }
 
     /// How many keys have a circuit that does not admit all calls.
     pub(super) fn open_keys(&self) -> u64 {
         let all = self.all_keys();
-        let open = all
-            .iter()
-            .filter(|breaker| !matches!(breaker.state(), State::Closed | State::ForcedClosed));
+        let open = all.iter().filter(|breaker| match breaker.state() {
+            State::Closed | State::ForcedClosed | State::Shadow => false,
+            State::Open | State::HalfOpen | State::ForcedOpen => true,
+        });
         open.count() as u64
     }
 }
 
-impl Row {
-    /// Threads that come for one key at one time would write to one place, so only so often.
-    fn touch(&self, now: Tick) {
-        let used = Tick(self.used.load(Relaxed));
-        if now.since(used) >= Duration::from_secs(1) {
-            self.used.store(now.0, Relaxed);
-        }
+impl Known {
+    fn key(&self) -> &str {
+        self.0.key.as_deref().unwrap_or_default()
     }
 
-    /// Nobody holds it, nobody came of late, and it would be made anew as it is. It is looked
-    /// at under the lock under which it is given out.
-    fn is_idle(&self, window: Duration, now: Tick) -> bool {
-        Arc::strong_count(&self.breaker) == 1
-            && now.since(Tick(self.used.load(Relaxed))) >= window
-            && self.breaker.gate.load().is_closed()
+    /// Nobody holds it, nobody came of late, and it admits all calls. It is looked at under the
+    /// lock under which it is given out.
+    fn is_idle(&self, numbers: &Numbers, window: Duration, now: Tick) -> bool {
+        let Self(breaker) = self;
+        Arc::strong_count(breaker) == 1
+            && now.since(Tick(breaker.used.load(Relaxed))) >= window
+            && breaker.is_at_rest(numbers, now)
     }
 }
+
+impl Borrow<str> for Known {
+    fn borrow(&self) -> &str {
+        self.key()
+    }
+}
+
+impl Hash for Known {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.key().hash(state);
+    }
+}
+
+impl PartialEq for Known {
+    fn eq(&self, other: &Self) -> bool {
+        self.key() == other.key()
+    }
+}
+
+impl Eq for Known {}

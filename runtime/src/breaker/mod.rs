@@ -19,6 +19,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::PoisonError;
+use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
 use once_cell::race::OnceBox;
@@ -36,8 +37,9 @@ use crate::policy::Policy;
 use crate::reason::Packed;
 use crate::rejected::Rejected;
 use crate::rejected::RejectedKind;
+use crate::ring::Alone;
+use crate::ring::Ended;
 use crate::ring::Era;
-use crate::ring::Ring;
 use crate::ring::Total;
 use crate::rules::Changes;
 use crate::rules::Circuit;
@@ -97,17 +99,19 @@ pub struct Breaker {
     service: &'static Service,
     /// Which of several it is, where the service has one a key.
     key: Option<Arc<str>>,
-    /// The ring of a key. A service has one for each thread, which would be too much.
-    ring: Option<OnceBox<Alone>>,
-    /// Who forced it last, and why.
-    by: Mutex<Option<By>>,
-    waiting: OnceBox<Waiting>,
+    /// The ring of a key, once it is written: not every key needs one.
+    ring: OnceBox<Alone>,
+    seldom: OnceBox<Seldom>,
+    /// When somebody asked for it last, where it is that of a key.
+    used: AtomicU64,
 }
 
-/// A ring that all threads write, one at a time.
-struct Alone {
-    ring: Ring,
-    writing: Mutex<()>,
+/// What few breakers ever need.
+#[derive(Default)]
+struct Seldom {
+    /// Who forced it last, and why.
+    by: Mutex<Option<By>>,
+    waiting: Waiting,
 }
 
 impl Breaker {
@@ -119,21 +123,20 @@ impl Breaker {
             gate: Gate::new(&policy, service.host.clock.now()),
             service,
             key: None,
-            ring: None,
-            by: Mutex::new(None),
-            waiting: OnceBox::new(),
+            ring: OnceBox::new(),
+            seldom: OnceBox::new(),
+            used: AtomicU64::new(0),
         }
     }
 
-    fn of_key(service: &'static Service, policy: &Policy, key: &str) -> Self {
+    fn of_key(service: &'static Service, policy: &Policy, key: &str, now: Tick) -> Self {
         Self {
             gate: Gate::new(policy, service.host.clock.now()),
             service,
             key: Some(Arc::from(key)),
-            // Made when it is first written: not every key needs one.
-            ring: Some(OnceBox::new()),
-            by: Mutex::new(None),
-            waiting: OnceBox::new(),
+            ring: OnceBox::new(),
+            seldom: OnceBox::new(),
+            used: AtomicU64::new(now.0),
         }
     }
 
@@ -171,8 +174,8 @@ impl Breaker {
     ///
     /// # Errors
     ///
-    /// [`Rejected`] while the circuit is open, in half-open while the probes are out, and
-    /// in a ramp beyond its share.
+    /// [`Rejected`] while the circuit is open or forced open, in half-open while the probes
+    /// are out, and in a ramp beyond its share.
     #[inline]
     pub fn try_acquire(&self) -> Result<Permit<'_>, Rejected> {
         let seen = self.gate.load();
@@ -239,10 +242,41 @@ impl Breaker {
 
     #[inline]
     fn count_start(&self, mine: Mine<'_>, seen: Word, now: Tick) {
+        if self.key.is_some() {
+            return self.count_start_of_key(seen, now);
+        }
         let generation = seen.generation();
-        self.write_ring(mine, |ring| {
+        mine.write(|ring| {
             ring.started(generation, now, || self.era(generation));
         });
+    }
+
+    /// Counts in the ring that a call has ended.
+    #[inline(always)]
+    fn count_end(&self, mine: Mine<'_>, seen: Word, ended: Ended, now: Tick) {
+        if self.key.is_some() {
+            return self.count_end_of_key(seen, ended, now);
+        }
+        let generation = seen.generation();
+        mine.write(|ring| {
+            ring.ended(generation, ended, now, || self.era(generation));
+        });
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn count_start_of_key(&self, seen: Word, now: Tick) {
+        let generation = seen.generation();
+        let ring = self.ring.get_or_init(Box::default);
+        ring.started(generation, now, || self.era(generation));
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn count_end_of_key(&self, seen: Word, ended: Ended, now: Tick) {
+        let generation = seen.generation();
+        let ring = self.ring.get_or_init(Box::default);
+        ring.ended(generation, ended, now, || self.era(generation));
     }
 
     /// Cheap, or exact where it has to be.
@@ -256,14 +290,6 @@ impl Breaker {
         }
     }
 
-    #[inline(always)]
-    fn write_ring(&self, mine: Mine<'_>, write: impl Fn(&Ring)) {
-        match &self.ring {
-            None => mine.write(write),
-            Some(alone) => alone.get_or_init(Box::default).write(write),
-        }
-    }
-
     /// What a ring that has to be turned is turned to.
     #[cold]
     fn era(&self, generation: u64) -> (Era, Time) {
@@ -271,16 +297,11 @@ impl Breaker {
     }
 
     fn total(&self, numbers: &Numbers, era: Era, now: Tick) -> Total {
-        match &self.ring {
-            None => self.service.cells.total(era, numbers.time, now),
-            Some(alone) => {
-                let mut total = Total::default();
-                if let Some(alone) = alone.get() {
-                    alone.write(|ring| ring.add_to(&mut total, era, numbers.time, now));
-                }
-                total
-            }
+        if self.key.is_none() {
+            return self.service.cells.total(era, numbers.time, now);
         }
+        let alone = self.ring.get();
+        alone.map_or_else(Total::default, |alone| alone.total(era, numbers.time, now))
     }
 
     /// The circuit at `now`, and what its window holds.
@@ -388,10 +409,7 @@ impl Breaker {
     fn tell(&self, changes: &Changes) -> bool {
         for change in changes.iter() {
             let by = if service::is_by_hand(change.reason) {
-                self.by
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .clone()
+                self.by()
             } else {
                 None
             };
@@ -401,44 +419,40 @@ impl Breaker {
         changes.opened()
     }
 
+    /// Who forced it last.
+    fn by(&self) -> Option<By> {
+        let by = self.seldom.get()?.by.lock();
+        by.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn seldom(&self) -> &Seldom {
+        self.seldom.get_or_init(Box::default)
+    }
+
     fn wake_waiting(&self, changes: &Changes) {
-        if let (Some(_), Some(waiting)) = (changes.iter().next(), self.waiting.get()) {
-            waiting.wake_all();
+        if let (Some(_), Some(seldom)) = (changes.iter().next(), self.seldom.get()) {
+            seldom.waiting.wake_all();
         }
     }
 
     fn set_policy(&self, policy: Policy) {
         let now = self.service.host.clock.now();
-        let keys = self.service.all_keys();
         // The breaker of a key may be the one that is asked.
         let main = self.service.main().unwrap_or(self);
-        let all = || keys.iter().map(|key| &**key).chain([main]);
+        let mut keys = Vec::new();
         let mut changes = Vec::new();
         self.service.renumber(policy, |before, numbers| {
-            changes = all()
+            // No key comes now, and those to come have these numbers.
+            keys = self.service.all_keys();
+            let all = keys.iter().map(|key| &**key).chain([main]);
+            changes = all
                 .map(|breaker| breaker.gate.renumber(before, numbers, now))
                 .collect();
         });
-        for (breaker, changes) in all().zip(&changes) {
+        let all = keys.iter().map(|key| &**key).chain([main]);
+        for (breaker, changes) in all.zip(&changes) {
             breaker.tell(changes);
         }
-    }
-}
-
-impl Default for Alone {
-    fn default() -> Self {
-        Self {
-            ring: Ring::new(),
-            writing: Mutex::new(()),
-        }
-    }
-}
-
-impl Alone {
-    #[cold]
-    fn write(&self, write: impl FnOnce(&Ring)) {
-        let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
-        write(&self.ring);
     }
 }
 

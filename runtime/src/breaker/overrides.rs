@@ -139,7 +139,10 @@ impl Breaker {
         let now = self.service.host.clock.now();
         // One whose time has passed ended then, though nobody may have noticed yet.
         let (circuit, _) = self.peek(now);
-        let lasts = circuit.overlay.is_some_and(|it| it.until().is_some());
+        let lasts = circuit
+            .overlay
+            .as_ref()
+            .is_some_and(|it| it.until().is_some());
         let changes = self.command(Command::Clear);
         lasts
             && changes
@@ -190,7 +193,8 @@ impl Breaker {
     /// Does what somebody wants, and tells who.
     fn command_by(&self, command: Command, by: Option<By>) -> Changes {
         // One at a time, so that each change has its own name to it.
-        let mut known = self.by.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = self.seldom().by.lock();
+        let mut known = known.unwrap_or_else(PoisonError::into_inner);
         let now = self.service.host.clock.now();
         let numbers = self.service.numbers();
         let changes = self.gate.command(&numbers, command, now);

@@ -21,6 +21,8 @@ use crate::cells::Cells;
 use crate::cells::Sum;
 use crate::cells::Tally;
 use crate::clock::Tick;
+#[cfg(feature = "metrics")]
+use crate::durations::Spans;
 use crate::event::By;
 use crate::event::Event;
 use crate::event::Transition;
@@ -60,8 +62,12 @@ pub(crate) struct Service {
     /// By the index of [`MOVES`].
     transitions: [AtomicU64; MOVES.len()],
     notes: Mutex<VecDeque<Note>>,
-    subscribers: Mutex<Vec<Arc<Channel>>>,
+    /// Replaced as a whole, so that they are told without a lock.
+    subscribers: Mutex<Arc<[Arc<Channel>]>>,
     seconds: Mutex<Seconds>,
+    /// What has been published of how long calls took, by the index of [`Tally::ENDINGS`].
+    #[cfg(feature = "metrics")]
+    spans: Mutex<[Option<Box<Spans>>; Tally::ENDINGS.len()]>,
     cancellations: Mutex<Cancellations>,
 }
 
@@ -112,11 +118,16 @@ impl Service {
         let policy = layers.policy(name);
         let seed = host.seed_of(name);
         let began = host.clock.now();
+        let hot = Hot::new(&policy);
+        #[cfg(feature = "metrics")]
+        if host.measures.load(Relaxed) {
+            hot.measure(&policy);
+        }
         Self {
             name,
             label: Box::leak(Box::new(name)),
             host,
-            hot: Hot::new(&policy),
+            hot,
             cells: Cells::new(),
             last_failure: LastFailure::default(),
             would_reject: AtomicU64::new(0),
@@ -128,6 +139,8 @@ impl Service {
             notes: Mutex::new(VecDeque::with_capacity(NOTES)),
             subscribers: Mutex::default(),
             seconds: Mutex::new(Seconds::since(began)),
+            #[cfg(feature = "metrics")]
+            spans: Mutex::default(),
             cancellations: Mutex::default(),
         }
     }
@@ -147,8 +160,33 @@ impl Service {
         apply(&before, &numbers);
     }
 
+    /// From now on it is measured how long calls take.
+    #[cfg(feature = "metrics")]
+    pub(crate) fn measure(&self) {
+        // Others may be changing the numbers, and with them what calls have to do.
+        let numbers = self.numbers.write().unwrap_or_else(PoisonError::into_inner);
+        self.hot.measure(&numbers.policy);
+    }
+
+    /// Gives `record` how long the calls took that ended so since it was asked last: seconds,
+    /// and how many calls. Where it panics, they are given to the next one.
+    #[cfg(feature = "metrics")]
+    pub(crate) fn hand_on_spans(&self, ending: usize, record: impl FnMut(f64, u64)) {
+        if !self.hot.duties().is_measured() {
+            return;
+        }
+        let Some(all) = self.cells.spans(Tally::ENDINGS[ending]) else {
+            return;
+        };
+        let mut spans = self.spans.lock().unwrap_or_else(PoisonError::into_inner);
+        spans[ending].get_or_insert_default().hand_on(&all, record);
+    }
+
     /// Counts a change, and leaves a note for whoever publishes it.
     pub(super) fn tell(&self, change: Change, key: Option<&Arc<str>>, by: Option<By>) {
+        if change.opens() {
+            self.last_failure.forget();
+        }
         match change.scope {
             Scope::Seen => {
                 let Change {
@@ -168,12 +206,14 @@ impl Service {
         self.note(Note::Change {
             change,
             key: key.cloned(),
-            by,
+            by: by.filter(|_| change.is_by_hand),
         });
     }
 
     fn note(&self, note: Note) {
-        for channel in self.subscribers().iter() {
+        // Whom a subscriber wakes is the code of somebody else, which may come back here.
+        let subscribers = Arc::clone(&*self.subscribers());
+        for channel in subscribers.iter() {
             channel.tell(note.clone());
         }
         let mut notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
@@ -242,7 +282,7 @@ impl Service {
         taken.into_iter().map(|note| self.event_of(note)).collect()
     }
 
-    pub(super) fn subscribers(&self) -> MutexGuard<'_, Vec<Arc<Channel>>> {
+    pub(super) fn subscribers(&self) -> MutexGuard<'_, Arc<[Arc<Channel>]>> {
         self.subscribers
             .lock()
             .unwrap_or_else(PoisonError::into_inner)

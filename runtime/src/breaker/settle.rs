@@ -7,6 +7,7 @@ use crate::cells::Mine;
 use crate::cells::Tally;
 use crate::clock::Tick;
 use crate::hot::Duties;
+use crate::policy::Key;
 use crate::ring::Ended;
 use crate::rules::Outcome;
 use crate::rules::Settled;
@@ -49,25 +50,22 @@ impl Breaker {
     #[inline(always)]
     fn succeed_in_time(&self, seen: Word, stamp: Stamp, duties: Duties) -> bool {
         let now = self.now(duties);
-        let is_slow = match stamp.age(now) {
-            Some(age) => self.service.hot.is_slow(age),
+        let is_apart = match stamp.age(now) {
+            Some(age) => self.service.hot.is_apart(age),
             None => false,
         };
-        if is_slow {
-            return self.succeed_slowly(seen, stamp, now);
+        if is_apart {
+            return self.succeed_apart(seen, stamp, now);
         }
         let mine = self.service.cells.mine();
         if duties.by_time() || duties.starts() {
-            let generation = seen.generation();
             let ended = Ended {
                 is_recorded: duties.by_time(),
                 is_failure: false,
                 is_slow: false,
                 began: stamp.counted(),
             };
-            self.write_ring(mine, |ring| {
-                ring.ended(generation, ended, now, || self.era(generation));
-            });
+            self.count_end(mine, seen, ended, now);
         }
         mine.add(Tally::Success);
         if duties.by_calls() {
@@ -76,17 +74,41 @@ impl Breaker {
         duties.has_window() && self.gate.is_time_to_judge(now) && self.judge_success(seen, false)
     }
 
+    /// The same where it was slow, or where it is measured how long it took: one question for
+    /// both, so that nobody else pays for the second.
     #[cold]
     #[inline(never)]
-    fn succeed_slowly(&self, seen: Word, stamp: Stamp, now: Tick) -> bool {
+    fn succeed_apart(&self, seen: Word, stamp: Stamp, now: Tick) -> bool {
+        let age = stamp.age(now);
+        let is_slow = age.is_some_and(|age| self.service.hot.is_slow(age));
+        let tally = if is_slow {
+            Tally::SlowSuccess
+        } else {
+            Tally::Success
+        };
         let mine = self.service.cells.mine();
         let outcome = Outcome {
             verdict: Verdict::Success,
-            is_slow: true,
+            is_slow,
         };
         self.count(mine, seen, stamp, outcome, now);
-        mine.add(Tally::SlowSuccess);
-        self.service.hot.duties().has_window() && self.judge_success(seen, true)
+        self.add(mine, tally, age);
+        self.service.hot.duties().has_window()
+            && (is_slow || self.gate.is_time_to_judge(now))
+            && self.judge_success(seen, is_slow)
+    }
+
+    /// Counts how a call ended, and how long it took where that is measured.
+    fn add(&self, mine: Mine<'_>, tally: Tally, age: Option<u64>) {
+        mine.add(tally);
+        #[cfg(feature = "metrics")]
+        if let Some(age) = age
+            && self.service.hot.duties().is_measured()
+        {
+            mine.took(tally, age);
+        }
+        #[cfg(not(feature = "metrics"))]
+        let _ = age;
     }
 
     #[cold]
@@ -113,13 +135,17 @@ impl Breaker {
             verdict: match ending {
                 Ending::Recorded(verdict) => verdict,
                 Ending::Panicked => Verdict::Failure,
-                Ending::Cancelled => service.hot.cancelled(age.unwrap_or(0)),
+                // The attribute's own timeout has passed, unless somebody wants it otherwise.
+                Ending::Struck if !service.numbers().policy.writes(Key::OnCancel) => {
+                    Verdict::Failure
+                }
+                Ending::Struck | Ending::Cancelled => service.hot.cancelled(age.unwrap_or(0)),
             },
             is_slow: age.is_some_and(|age| service.hot.is_slow(age)),
         };
         let mine = service.cells.mine();
         let (settled, opened) = self.decide(mine, seen, stamp, outcome, now);
-        mine.add(tally(settled, ending, outcome));
+        self.add(mine, tally(settled, ending, outcome), age);
         if ending == Ending::Cancelled {
             service.cancelled();
         }
@@ -169,7 +195,6 @@ impl Breaker {
     #[inline(never)]
     fn count(&self, mine: Mine<'_>, seen: Word, stamp: Stamp, outcome: Outcome, now: Tick) {
         let duties = self.service.hot.duties();
-        let generation = seen.generation();
         if duties.by_time() || duties.starts() {
             let ended = Ended {
                 is_recorded: duties.by_time() && outcome.is_recorded(),
@@ -177,11 +202,10 @@ impl Breaker {
                 is_slow: outcome.is_slow,
                 began: stamp.counted(),
             };
-            self.write_ring(mine, |ring| {
-                ring.ended(generation, ended, now, || self.era(generation));
-            });
+            self.count_end(mine, seen, ended, now);
         }
         if duties.by_calls() && outcome.is_recorded() {
+            let generation = seen.generation();
             self.gate
                 .record(generation, outcome.is_failure(), outcome.is_slow);
         }
@@ -203,7 +227,7 @@ const fn tally(settled: Settled, ending: Ending, outcome: Outcome) -> Tally {
     let verdict = match (settled, ending) {
         (Settled::Late, _) => return Tally::Late,
         (Settled::Counted, Ending::Panicked) => return Tally::Panicked,
-        (Settled::Counted, Ending::Cancelled) => return Tally::Cancelled,
+        (Settled::Counted, Ending::Cancelled | Ending::Struck) => return Tally::Cancelled,
         (Settled::Counted, Ending::Recorded(verdict)) => verdict,
     };
     match (verdict, outcome.is_slow) {

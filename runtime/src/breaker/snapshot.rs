@@ -1,7 +1,6 @@
 //! A breaker at one moment, for people and boards.
 
 use std::sync::Arc;
-use std::sync::PoisonError;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 #[cfg(feature = "metrics")]
@@ -39,7 +38,7 @@ pub struct Snapshot {
     pub beneath: State,
     /// Who has forced it, why, and for how long yet.
     pub forced: Option<Forced>,
-    /// Rises by one with each transition.
+    /// Rises with each transition, and where the window is emptied without one.
     pub generation: u64,
     /// The failures in a row, while the circuit is closed and has no window.
     pub consecutive_failures: u32,
@@ -51,12 +50,13 @@ pub struct Snapshot {
     pub failure_rate: Option<f64>,
     /// The share of slow calls in the window, in the same way.
     pub slow_call_rate: Option<f64>,
-    /// How often it has opened since it closed last.
+    /// How often it has opened since it closed last, or since its last ramp ended.
     pub trips: u32,
     /// Why it opened last, if it is not closed.
     pub reason: Option<Reason>,
-    /// The text of the failure that opened the circuit last, as far as it has one, which
-    /// the errors of guarded functions have that can be shown. At most 256 bytes.
+    /// The text of the failure that opened the circuit last, or a circuit of one of the keys
+    /// of the service. None where that had no text: errors of guarded functions have one that
+    /// can be shown, panics and calls that hang have none. At most 256 bytes.
     pub last_failure: Option<String>,
     /// How long until a call is admitted, while it is open; zero once the cooldown
     /// has passed and nobody has come.
@@ -105,9 +105,9 @@ pub struct Calls {
     pub success: u64,
     /// The service failed.
     pub failure: u64,
-    /// The service answered, too slowly. Always 0 while no breaker has a rule for that.
+    /// The service answered, too slowly: 0 without `slow_call`.
     pub slow_success: u64,
-    /// The service failed, too slowly. Always 0 while no breaker has a rule for that.
+    /// The service failed, too slowly: 0 without `slow_call`.
     pub slow_failure: u64,
     /// The outcome said nothing.
     pub ignored: u64,
@@ -125,17 +125,18 @@ impl Calls {
     /// The outcomes as metrics label them, with their counts.
     pub fn by_label(&self) -> impl Iterator<Item = (&'static str, u64)> + use<> {
         [
-            ("success", self.success),
-            ("failure", self.failure),
-            ("slow_success", self.slow_success),
-            ("slow_failure", self.slow_failure),
-            ("ignored", self.ignored),
-            ("rejected", self.rejected),
-            ("cancelled", self.cancelled),
-            ("panicked", self.panicked),
-            ("late", self.late),
+            (Tally::Success, self.success),
+            (Tally::Failure, self.failure),
+            (Tally::SlowSuccess, self.slow_success),
+            (Tally::SlowFailure, self.slow_failure),
+            (Tally::Ignored, self.ignored),
+            (Tally::Rejected, self.rejected),
+            (Tally::Cancelled, self.cancelled),
+            (Tally::Panicked, self.panicked),
+            (Tally::Late, self.late),
         ]
         .into_iter()
+        .map(|(tally, calls)| (tally.label(), calls))
     }
 }
 
@@ -218,9 +219,8 @@ impl Breaker {
 
     fn forced(&self, circuit: &Circuit, now: Tick) -> Option<Forced> {
         let until = circuit.overlay.as_ref()?.until()?;
-        let by = self.by.lock().unwrap_or_else(PoisonError::into_inner);
         Some(Forced {
-            by: by.clone()?,
+            by: self.by()?,
             left: until.since(now),
         })
     }

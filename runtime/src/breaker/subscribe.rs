@@ -17,6 +17,7 @@ use futures_core::Stream;
 use crate::breaker::Breaker;
 use crate::breaker::Service;
 use crate::breaker::service::Note;
+use crate::breaker::waiting::wake;
 use crate::event::Event;
 
 /// What a subscriber may be behind; the oldest events beyond are lost to it.
@@ -25,8 +26,8 @@ const QUEUE: usize = 256;
 /// The events of one service from the moment at which it was subscribed to: transitions,
 /// openings that a shadow would have made, warnings. Those of all its keys are among them.
 ///
-/// A subscriber that is more than 256 events behind loses the oldest: a gap in the
-/// generations of a circuit tells. The stream does not end.
+/// A subscriber that is more than 256 events behind loses the oldest: see
+/// [`Transition::generation`](field@crate::Transition::generation). The stream does not end.
 ///
 /// ```
 /// # async fn example() {
@@ -67,7 +68,7 @@ impl Channel {
         let waker = inner.waker.take();
         drop(inner);
         if let Some(waker) = waker {
-            waker.wake();
+            wake(waker);
         }
     }
 }
@@ -82,7 +83,10 @@ impl Breaker {
                 waker: None,
             }),
         });
-        self.service.subscribers().push(Arc::clone(&channel));
+        let mut subscribers = self.service.subscribers();
+        let earlier = subscribers.iter().cloned();
+        *subscribers = earlier.chain([Arc::clone(&channel)]).collect();
+        drop(subscribers);
         Subscription {
             service: self.service,
             channel,
@@ -125,9 +129,10 @@ impl Stream for Subscription {
 
 impl Drop for Subscription {
     fn drop(&mut self) {
-        self.service
-            .subscribers()
-            .retain(|channel| !Arc::ptr_eq(channel, &self.channel));
+        let mut subscribers = self.service.subscribers();
+        let all = subscribers.iter();
+        let others = all.filter(|channel| !Arc::ptr_eq(channel, &self.channel));
+        *subscribers = others.cloned().collect();
     }
 }
 

@@ -1,6 +1,8 @@
 //! Waiting until calls are admitted, for workers that fetch jobs.
 
 use std::collections::HashMap;
+use std::panic;
+use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::sync::Mutex;
 use std::sync::MutexGuard;
@@ -35,7 +37,16 @@ pub(super) struct Waiting {
 struct Turns {
     opening: u64,
     taken: u32,
+    /// The probes of the round before the first of them.
+    begun: u32,
     since: Option<Tick>,
+}
+
+impl Turns {
+    /// Those that were sent and have not come yet, where so many probes have begun by now.
+    const fn awaited(&self, begun: u32) -> u32 {
+        self.taken.saturating_sub(begun.saturating_sub(self.begun))
+    }
 }
 
 /// What a waiter may do.
@@ -49,13 +60,19 @@ impl Waiting {
     pub(super) fn wake_all(&self) {
         let woken: Vec<_> = self.wakers().drain().collect();
         for (_, waker) in woken {
-            waker.wake();
+            wake(waker);
         }
     }
 
     fn wakers(&self) -> MutexGuard<'_, HashMap<u64, Waker>> {
         self.wakers.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Wakes a task. What that does is up to its executor, and a panic there is no matter of the
+/// call that has moved the circuit.
+pub(super) fn wake(waker: Waker) {
+    let _ = panic::catch_unwind(AssertUnwindSafe(|| waker.wake()));
 }
 
 /// Ready when the circuit has moved on from a generation, or when a time has come.
@@ -94,8 +111,9 @@ impl Breaker {
     /// Waits until a call would be admitted, so that a worker can stop fetching jobs that it
     /// could not do. It resolves at once while the circuit is closed, also in a ramp.
     ///
-    /// When a cooldown is over it lets as many go as may probe, and the others wait on; where
-    /// those do not come back with a verdict within `probe_timeout`, as many again. When the
+    /// When a cooldown is over it lets as many go as may probe at a time. Whoever comes when a
+    /// probe has ended goes in its place if there are to be more; the others wait on until the
+    /// circuit moves, or until `probe_timeout` has passed, when as many go again. When the
     /// circuit closes, all go, spread over a second. It is a hint and no permit: the call asks
     /// for leave of its own.
     ///
@@ -145,11 +163,11 @@ impl Breaker {
     }
 
     fn waiting(&self) -> &Waiting {
-        self.waiting.get_or_init(Box::default)
+        &self.seldom().waiting
     }
 
     fn turn(&self, now: Tick) -> Turn {
-        let (circuit, _) = self.peek(now);
+        let (mut circuit, _) = self.peek(now);
         let until = match (circuit.state(), &circuit.mode) {
             (State::Open, Mode::Open(opening)) => Some(opening.until),
             (State::ForcedOpen, _) => circuit.overlay.as_ref().and_then(|it| it.until()),
@@ -162,6 +180,10 @@ impl Breaker {
             return Turn::WaitUntil(until);
         }
         let policy = self.policy();
+        let (free, begun) = match &mut circuit.mode {
+            Mode::HalfOpen(round) => round.places(&policy, now),
+            Mode::Closed(_) | Mode::Open(_) => (policy.get_probe_concurrency(), 0),
+        };
         let mut turns = self
             .waiting()
             .turns
@@ -169,14 +191,16 @@ impl Breaker {
             .unwrap_or_else(PoisonError::into_inner);
         let timeout = policy.get_probe_timeout();
         let since = turns.since.unwrap_or(now);
-        if turns.opening != circuit.opening || now.since(since) >= timeout {
+        let is_another_round = turns.opening != circuit.opening || begun < turns.begun;
+        if is_another_round || now.since(since) >= timeout {
             *turns = Turns {
                 opening: circuit.opening,
+                begun,
                 ..Turns::default()
             };
         }
         let since = *turns.since.get_or_insert(now);
-        if turns.taken < policy.get_probes() {
+        if turns.awaited(begun) < free {
             turns.taken += 1;
             Turn::Go
         } else {

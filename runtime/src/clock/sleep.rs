@@ -4,11 +4,21 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use futures_timer::Delay;
+use tokio::runtime::Handle;
 
 /// Ready when a time has passed.
 pub(crate) type Sleep = Pin<Box<dyn Future<Output = ()> + Send + Sync>>;
 
-/// By the clock of the system, without any runtime.
-pub(super) fn of_system(duration: Duration) -> Sleep {
+/// By the timer of the tokio runtime that the caller is in, which has it at hand; elsewhere
+/// without any runtime.
+pub(super) fn in_runtime(duration: Duration) -> Sleep {
+    match Handle::try_current() {
+        Ok(_) => Box::pin(tokio::time::sleep(duration)),
+        Err(_) => by_system(duration),
+    }
+}
+
+/// By the clock of the system, also where a test has paused tokio's.
+pub(super) fn by_system(duration: Duration) -> Sleep {
     Box::pin(Delay::new(duration))
 }

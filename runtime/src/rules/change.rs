@@ -16,6 +16,8 @@ pub(crate) struct Change {
     /// The end of the opening, where it opened.
     pub(crate) until: Option<Tick>,
     pub(crate) scope: Scope,
+    /// Whether it is what somebody has forced that begins or ends, and no policy's shadow.
+    pub(crate) is_by_hand: bool,
 }
 
 /// Whom a change concerns.
@@ -31,6 +33,13 @@ pub(crate) enum Scope {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Changes([Option<Change>; 3]);
 
+impl Change {
+    /// Whether the circuit opened with it: an earlier opening may also come to light again.
+    pub(crate) fn opens(&self) -> bool {
+        self.to == State::Open && !self.is_by_hand
+    }
+}
+
 impl Changes {
     pub(crate) fn push(&mut self, change: Change) {
         if let Some(free) = self.0.iter_mut().find(|change| change.is_none()) {
@@ -44,6 +53,6 @@ impl Changes {
 
     /// Whether the circuit opened, for everybody or beneath an override.
     pub(crate) fn opened(&self) -> bool {
-        self.iter().any(|change| change.to == State::Open)
+        self.iter().any(Change::opens)
     }
 }

@@ -51,8 +51,9 @@ pub(crate) struct Circuit {
     pub(crate) opening: u64,
     /// Calls a second before it opened.
     pub(crate) arrivals: f64,
-    /// What somebody has laid over it.
-    pub(crate) overlay: Option<Overlay>,
+    /// What somebody has laid over it. Boxed, since there are many circuits where each key
+    /// has one, and hardly any is covered.
+    pub(crate) overlay: Option<Box<Overlay>>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -63,12 +64,13 @@ pub(crate) enum Mode {
 }
 
 /// A circuit that admits calls.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Closed {
     /// In a row; nothing is counted here where there is a window.
     pub(crate) failures: u32,
     pub(crate) began: Tick,
-    pub(crate) ramp: Option<Ramp>,
+    /// Boxed for the same reason as an overlay.
+    pub(crate) ramp: Option<Box<Ramp>>,
 }
 
 /// What a call is told that wants to pass.
@@ -171,6 +173,7 @@ impl Circuit {
                 None => Scope::Seen,
                 Some(_) => Scope::Beneath,
             },
+            is_by_hand: false,
         }
     }
 
@@ -192,20 +195,22 @@ impl Circuit {
         }
         self.trips = self.trips.saturating_add(1);
         self.opened_by = Some(reason);
-        self.opening = self.generation + 1;
         let trip = Trip {
             verdict,
             sums,
             number: self.trips,
-            generation: self.generation + 1,
+            generation: self.generation,
         };
         let opening = Opening::begin(law, &trip, now);
-        self.move_to(Mode::Open(opening), reason, now)
+        let change = self.move_to(Mode::Open(opening), reason, now);
+        self.opening = self.generation;
+        change
     }
 
     /// Enough probes have succeeded.
     fn close(&mut self, policy: &Policy, reason: Reason, now: Tick) -> Change {
-        let ramp = policy.get_ramp().map(|_| Ramp::begin(self.arrivals, now));
+        let ramp = policy.get_ramp();
+        let ramp = ramp.map(|_| Box::new(Ramp::begin(self.arrivals, now)));
         // The end of a ramp resets them, where there is one.
         if ramp.is_none() {
             self.trips = 0;
@@ -217,6 +222,14 @@ impl Circuit {
         let change = self.move_to(Mode::Closed(closed), reason, now);
         self.emptied = self.generation;
         change
+    }
+
+    /// Whether it is closed and admits all calls for good: a shadow that the policy itself
+    /// asks for never ends.
+    pub(crate) fn rests(mut self, policy: &Policy, now: Tick) -> bool {
+        self.end_ramp(policy, now);
+        let is_forced = self.overlay.as_ref().is_some_and(|it| it.until().is_some());
+        !is_forced && matches!(self.mode, Mode::Closed(Closed { ramp: None, .. }))
     }
 
     /// A ramp ends by itself, and with it what is known of earlier openings.

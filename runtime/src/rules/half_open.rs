@@ -21,6 +21,8 @@ pub(crate) struct Round {
     failures: u32,
     /// Probes that hung and gave no vote, ended or not.
     hung: u32,
+    /// Probes so far, ended or not.
+    begun: u32,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,13 +64,10 @@ impl Round {
             Decision::Close(reason) => return Place::Close(reason),
             Decision::Open(reason) => return Place::Open(reason),
         }
-        let in_flight = self.in_flight();
-        let voted = self.successes.saturating_add(self.failures);
-        if in_flight >= policy.get_probe_concurrency()
-            || voted.saturating_add(in_flight) >= policy.get_probes()
-        {
+        if self.free(policy) == 0 {
             return Place::Busy;
         }
+        self.begun = self.begun.saturating_add(1);
         let probe = Some(Probe {
             started: now,
             hung: false,
@@ -85,6 +84,20 @@ impl Round {
         };
         // The list is far shorter than four thousand million places.
         Place::Taken(u32::try_from(slot).unwrap_or(u32::MAX))
+    }
+
+    /// How many more calls may probe at `now`, and how many did so far.
+    pub(crate) fn places(&mut self, policy: &Policy, now: Tick) -> (u32, u32) {
+        self.notice_hung(policy, now);
+        (self.free(policy), self.begun)
+    }
+
+    fn free(&self, policy: &Policy) -> u32 {
+        let in_flight = self.in_flight();
+        let voted = self.successes.saturating_add(self.failures);
+        let at_a_time = policy.get_probe_concurrency().saturating_sub(in_flight);
+        let in_all = policy.get_probes().saturating_sub(voted);
+        at_a_time.min(in_all.saturating_sub(in_flight))
     }
 
     /// The probe in `slot` has ended at `now`.
@@ -307,6 +320,27 @@ mod tests {
         let again = round.end(&policy, 0, SUCCESS, Tick(2));
         assert_eq!(again, Decision::Undecided);
         assert_eq!(round.successes, 0);
+    }
+
+    /// All probes but one hang, and as many as there may be are in flight.
+    #[test]
+    fn the_longest_list_of_probes_has_none_of_the_places_that_are_none() {
+        let policy = policy(Policy::MAX_PROBES);
+        let hung = Policy::MAX_PROBES - 1;
+        let probes = |hung| {
+            let started = Tick(0);
+            vec![Some(Probe { started, hung }); Policy::MAX_PROBES as usize - 1]
+        };
+        let mut round = Round {
+            slots: [probes(true), probes(false)].concat(),
+            hung,
+            ..Round::default()
+        };
+        let Place::Taken(last) = round.take(&policy, Tick(0)) else {
+            panic!("a probe may run beside them");
+        };
+        assert_eq!(round.take(&policy, Tick(0)), Place::Busy);
+        assert!((last + 1..Ticket::RIDING).contains(&Ticket::NO_VOTE));
     }
 
     /// The numbers may change in the middle of a round.

@@ -22,7 +22,7 @@ pub(super) struct Trip {
     pub(super) sums: Sums,
     /// How many openings there were without a close in between, this one included.
     pub(super) number: u32,
-    /// The generation that begins with it: no two openings are drawn alike.
+    /// The generation that ends with it: no two openings are drawn alike.
     pub(super) generation: u64,
 }
 

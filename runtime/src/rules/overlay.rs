@@ -48,13 +48,16 @@ pub(crate) enum Command {
 
 impl Overlay {
     /// What lies over a circuit while nobody forces anything.
-    pub(super) fn at_rest(policy: &Policy, now: Tick) -> Option<Self> {
-        policy.get_shadow().then_some(Self {
-            kind: Kind::Shadow,
-            id: 0,
-            began: now,
-            until: None,
-        })
+    pub(super) fn at_rest(policy: &Policy, now: Tick) -> Option<Box<Self>> {
+        let shadow = || {
+            Box::new(Self {
+                kind: Kind::Shadow,
+                id: 0,
+                began: now,
+                until: None,
+            })
+        };
+        policy.get_shadow().then(shadow)
     }
 
     pub(crate) const fn state(&self) -> State {
@@ -105,14 +108,14 @@ fn clear(
     changes: &mut Changes,
 ) {
     let by_hand = |overlay: &Overlay| overlay.until.is_some() && is_meant(overlay);
-    if circuit.overlay.as_ref().is_some_and(by_hand) {
+    if circuit.overlay.as_deref().is_some_and(by_hand) {
         end(law, circuit, now, changes);
     }
 }
 
 /// An override whose time has passed ended when it had.
 pub(crate) fn expire(law: &Law<'_>, circuit: &mut Circuit, now: Tick, changes: &mut Changes) {
-    let over = circuit.overlay.and_then(|overlay| overlay.until);
+    let over = circuit.overlay.as_ref().and_then(|it| it.until);
     if let Some(over) = over
         && over <= now
     {
@@ -129,7 +132,12 @@ pub(crate) fn renumber(
     now: Tick,
 ) -> Changes {
     let mut changes = Changes::default();
-    expire(law, circuit, now, &mut changes);
+    // It ended while the numbers before were in force.
+    let then = Law {
+        policy: before,
+        ..*law
+    };
+    expire(&then, circuit, now, &mut changes);
     if before.get_window() != law.policy.get_window() {
         leave_generation(circuit, now);
         circuit.emptied = circuit.generation;
@@ -138,7 +146,7 @@ pub(crate) fn renumber(
         }
     }
     let rests = |overlay: &Overlay| overlay.until.is_none();
-    match (circuit.overlay.as_ref(), law.policy.get_shadow()) {
+    match (circuit.overlay.as_deref(), law.policy.get_shadow()) {
         (None, true) => {
             let from = circuit.state();
             circuit.overlay = Overlay::at_rest(law.policy, now);
@@ -154,35 +162,40 @@ pub(crate) fn renumber(
 /// A later override replaces an earlier one, which ends as it would have.
 fn begin(circuit: &mut Circuit, kind: Kind, ttl: Duration, now: Tick, changes: &mut Changes) {
     let from = circuit.state();
-    if let Some(earlier) = circuit.overlay {
-        uncover(circuit, earlier, now);
+    if let Some(earlier) = circuit.overlay.take() {
+        uncover(circuit, *earlier, now);
     }
     leave_generation(circuit, now);
-    circuit.overlay = Some(Overlay {
+    circuit.overlay = Some(Box::new(Overlay {
         kind,
         id: circuit.generation,
         began: now,
         until: Some(now + ttl),
+    }));
+    changes.push(Change {
+        is_by_hand: true,
+        ..seen(circuit, from, Reason::Override, now)
     });
-    changes.push(seen(circuit, from, Reason::Override, now));
 }
 
 fn end(law: &Law<'_>, circuit: &mut Circuit, now: Tick, changes: &mut Changes) {
-    let Some(overlay) = circuit.overlay else {
+    let from = circuit.state();
+    let Some(overlay) = circuit.overlay.take() else {
         return;
     };
-    let from = circuit.state();
-    uncover(circuit, overlay, now);
+    uncover(circuit, *overlay, now);
     circuit.overlay = match overlay.until {
         Some(_) => Overlay::at_rest(law.policy, now),
         None => None,
     };
-    changes.push(seen(circuit, from, Reason::OverrideEnded, now));
+    changes.push(Change {
+        is_by_hand: overlay.until.is_some(),
+        ..seen(circuit, from, Reason::OverrideEnded, now)
+    });
 }
 
-/// What an override leaves behind.
+/// What an override leaves behind that has been taken off.
 fn uncover(circuit: &mut Circuit, overlay: Overlay, now: Tick) {
-    circuit.overlay = None;
     match overlay.kind {
         Kind::ForcedClosed | Kind::Shadow => circuit.start_afresh(now),
         Kind::ForcedOpen => {
@@ -220,8 +233,9 @@ fn seen(circuit: &Circuit, from: State, reason: Reason, now: Tick) -> Change {
         at: now,
         until: match (&circuit.mode, to) {
             (Mode::Open(opening), State::Open) => Some(opening.until),
-            _ => circuit.overlay.and_then(|overlay| overlay.until),
+            _ => circuit.overlay.as_ref().and_then(|it| it.until),
         },
         scope: Scope::Seen,
+        is_by_hand: false,
     }
 }

@@ -20,12 +20,12 @@ pub(crate) struct Outcome {
 }
 
 impl Ticket {
-    /// The place of a call that a probe makes itself: none. No list of probes is that
-    /// long.
-    pub(crate) const RIDING: u32 = 2 * Policy::MAX_PROBES + 1;
+    /// The place of a call that a probe makes itself: none. It is the largest that a word
+    /// can hold, and no list of probes is that long.
+    pub(crate) const RIDING: u32 = Policy::MAX_THRESHOLD;
 
     /// The place of a call without a vote, which only an override let through.
-    pub(crate) const NO_VOTE: u32 = 2 * Policy::MAX_PROBES;
+    pub(crate) const NO_VOTE: u32 = Self::RIDING - 1;
 }
 
 impl Outcome {

@@ -154,9 +154,9 @@ impl Sums {
     }
 }
 
-/// A rate is a quotient: 3 of 30 meets 0.1.
+/// A rate is a quotient: 3 of 30 meets 0.1. It needs one call at least.
 fn share(part: u64, calls: u64, policy: &Policy) -> Option<f64> {
-    (calls > 0 && calls >= u64::from(policy.get_min_calls())).then(|| float(part) / float(calls))
+    (calls >= u64::from(policy.get_min_calls())).then(|| float(part) / float(calls))
 }
 
 /// Exact for all counts that occur.
@@ -234,6 +234,24 @@ mod tests {
             limit: 0.5,
         };
         assert_eq!(hung(2, 2).judge(&policy), Some(reason));
+    }
+
+    /// Whoever waits for no calls judges a success only as often as a window moves on.
+    #[test]
+    fn a_success_can_open_while_calls_are_missing_and_one_of_them_was_no_success() {
+        assert!(sums(9, 1).awaits_calls(&RATE));
+        assert!(!sums(10, 1).awaits_calls(&RATE));
+        assert!(!sums(11, 1).awaits_calls(&RATE));
+        assert!(!sums(9, 0).awaits_calls(&RATE));
+    }
+
+    #[test]
+    fn a_window_is_clean_where_all_calls_were_quick_successes() {
+        let clean = sums(9, 0);
+        assert!(clean.is_clean());
+        assert!(!Sums { slow: 1, ..clean }.is_clean());
+        assert!(!Sums { hung: 1, ..clean }.is_clean());
+        assert!(!sums(9, 1).is_clean());
     }
 
     #[test]

@@ -75,7 +75,8 @@ impl Law {
     }
 
     /// Other numbers are in force. State and counts stay, but another window begins
-    /// empty, in a generation of its own.
+    /// empty, in a generation of its own; and a shadow begins or ends that they ask for,
+    /// unless somebody has forced something.
     pub(crate) fn update(&mut self, change: impl FnOnce(Policy) -> Policy) {
         self.expire();
         let before = self.numbers;
@@ -83,6 +84,17 @@ impl Law {
         if before.window != self.numbers.window {
             self.leave(self.now);
             self.log.push(Logged::Emptied);
+        }
+        let at_rest = at_rest(&self.numbers, self.now);
+        match self.present().over {
+            None if at_rest.is_some() => {
+                let from = self.state();
+                self.leave(self.now);
+                self.present_mut().over = at_rest;
+                self.tell(from, State::Shadow, Reason::Override, None);
+            }
+            Some(over) if over.until.is_none() && at_rest.is_none() => self.end_override(self.now),
+            _ => {}
         }
     }
 

@@ -61,6 +61,7 @@ impl Kinds {
         match doing {
             // How long an opening would last is not to be seen in shadow.
             Doing::Force(State::Shadow, _) => self.by_hand && numbers.jitter.is_none(),
+            Doing::Update(Change::Shadow(_)) => self.live && numbers.jitter.is_none(),
             Doing::Force(..) | Doing::Clear | Doing::Reset => self.by_hand,
             // When the calls that are out began, nobody has asked.
             Doing::Update(Change::SlowCall(_)) => self.live && numbers.slow_call.is_some(),
@@ -162,5 +163,6 @@ fn change() -> impl Strategy<Value = Change> {
         select(vec![1.0, 2.0]).prop_map(Change::Backoff),
         (1_u32..=4).prop_map(Change::Probes),
         (1_u32..=4).prop_map(Change::CloseAfter),
+        any::<bool>().prop_map(Change::Shadow),
     ]
 }

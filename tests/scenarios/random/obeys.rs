@@ -67,8 +67,8 @@ pub(super) fn obeys(case: &Case, fault: Option<Fault>, seen: &mut Seen) -> Resul
     pair.compare(seen)?;
     pair.note_what_was_told(seen);
     // Whoever has not noticed that an override is over does so now.
-    pair.law.clear();
-    pair.breaker.clear_override();
+    pair.clear()?;
+    pair.compare(seen)?;
     match told {
         Some(told) => runner::has_told(&pair.registry, &told, &pair.law),
         None => Ok(()),
@@ -119,15 +119,7 @@ impl Pair {
                 self.law.force(state, lasts);
                 Ok(())
             }
-            Doing::Clear => {
-                let cleared = self.breaker.clear_override();
-                let expected = self.law.clear();
-                if cleared == expected {
-                    Ok(())
-                } else {
-                    Err(format!("cleared: expected {expected}, found {cleared}"))
-                }
-            }
+            Doing::Clear => self.clear(),
             Doing::Reset => {
                 self.breaker.reset();
                 self.law.reset();
@@ -156,6 +148,11 @@ impl Pair {
         call.end(how);
         self.hint(true);
         self.law.end(id, how);
+    }
+
+    fn clear(&mut self) -> Result<(), String> {
+        let cleared = self.breaker.clear_override();
+        runner::same("cleared", &self.law.clear(), &cleared)
     }
 
     /// Tells the law what only the breaker knows.
