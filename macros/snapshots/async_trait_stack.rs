@@ -19,9 +19,7 @@ fn find<'life0, 'async_trait>(
         let __policies: &'static ::breakerbox::__private::Policies = {
             static __SITE: ::breakerbox::__private::PolicySite = ::breakerbox::__private::PolicySite::new(
                 "search",
-                "find",
                 ::breakerbox::__private::Limits::new().retries().timeouts(),
-                ::core::module_path!(),
                 ::core::file!(),
                 ::core::line!(),
             );
@@ -46,7 +44,7 @@ fn find<'life0, 'async_trait>(
         };
         let __out: Result<u32, E> = '__made: {
             let __rejected = '__refused: {
-                break '__made {
+                let __out: Result<u32, E> = {
                     let __bound_0 = ::breakerbox::__private::bound(
                         __policies,
                         ::core::time::Duration::new(8u64, 0u32),
@@ -88,7 +86,7 @@ fn find<'life0, 'async_trait>(
                                                     break '__refused_2 __rejected;
                                                 }
                                             }
-                                            break '__made_2 {
+                                            let __out: ::core::option::Option<Result<u32, E>> = {
                                                 ::breakerbox::__private::watch(
                                                         &mut __guard,
                                                         ::breakerbox::__private::within(
@@ -117,6 +115,7 @@ fn find<'life0, 'async_trait>(
                                                     )
                                                     .await
                                             };
+                                            break '__made_2 __out;
                                         };
                                         break '__refused_1 __rejected;
                                     };
@@ -206,7 +205,8 @@ fn find<'life0, 'async_trait>(
                             >(&__bound_0)
                         }
                     }
-                }
+                };
+                break '__made __out;
             };
             ::breakerbox::__private::rejected::<Result<u32, E>>(__rejected)
         };

@@ -2,14 +2,12 @@ async fn charge(&self, order: &Order) -> Result<Receipt, PaymentError> {
     let __policies: &'static ::breakerbox::__private::Policies = {
         static __SITE: ::breakerbox::__private::PolicySite = ::breakerbox::__private::PolicySite::new(
             "stripe",
-            "charge",
             ::breakerbox::__private::Limits::new()
                 .bulkhead(
                     ::breakerbox::BulkheadPolicy::new(6u32)
                         .queue(QUEUE)
                         .max_wait(::core::time::Duration::new(0u64, 50000000u32)),
                 ),
-            ::core::module_path!(),
             ::core::file!(),
             ::core::line!(),
         );
@@ -20,7 +18,7 @@ async fn charge(&self, order: &Order) -> Result<Receipt, PaymentError> {
     };
     let __out: Result<Receipt, PaymentError> = '__made: {
         let __rejected = '__refused: {
-            break '__made {
+            let __out: Result<Receipt, PaymentError> = {
                 let __slot_0 = match ::breakerbox::__private::try_slot(__policies) {
                     ::core::option::Option::Some(__slot_0) => __slot_0,
                     ::core::option::Option::None => {
@@ -56,7 +54,8 @@ async fn charge(&self, order: &Order) -> Result<Receipt, PaymentError> {
                 };
                 ::core::mem::drop(__slot_0);
                 __out
-            }
+            };
+            break '__made __out;
         };
         ::breakerbox::__private::rejected::<Result<Receipt, PaymentError>>(__rejected)
     };

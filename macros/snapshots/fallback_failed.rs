@@ -11,9 +11,7 @@ async fn charge(order: &Order) -> Result<Receipt, breakerbox::Error<E>> {
     let __policies: &'static ::breakerbox::__private::Policies = {
         static __SITE: ::breakerbox::__private::PolicySite = ::breakerbox::__private::PolicySite::new(
             "stripe",
-            "charge",
             ::breakerbox::__private::Limits::new().timeouts().fallbacks(),
-            ::core::module_path!(),
             ::core::file!(),
             ::core::line!(),
         );
@@ -40,7 +38,7 @@ async fn charge(order: &Order) -> Result<Receipt, breakerbox::Error<E>> {
     let mut __counted = false;
     let __out: Result<Receipt, breakerbox::Error<E>> = '__made: {
         let __rejected = '__refused: {
-            break '__made {
+            let __out: Result<Receipt, breakerbox::Error<E>> = {
                 let __out: Result<Receipt, breakerbox::Error<E>> = '__answered_0: {
                     let __out: Result<Receipt, breakerbox::Error<E>> = {
                         let __out: Result<Receipt, breakerbox::Error<E>> = '__answered_1: {
@@ -72,7 +70,7 @@ async fn charge(order: &Order) -> Result<Receipt, breakerbox::Error<E>> {
                                                         break '__refused_2 __rejected;
                                                     }
                                                 }
-                                                break '__made_2 {
+                                                let __out: Result<Receipt, breakerbox::Error<E>> = {
                                                     let __bound_3 = ::breakerbox::__private::bound(
                                                         __policies,
                                                         ::core::time::Duration::new(2u64, 0u32),
@@ -128,6 +126,7 @@ async fn charge(order: &Order) -> Result<Receipt, breakerbox::Error<E>> {
                                                         }
                                                     }
                                                 };
+                                                break '__made_2 __out;
                                             };
                                             break '__refused_1 __rejected;
                                         };
@@ -244,7 +243,8 @@ async fn charge(order: &Order) -> Result<Receipt, breakerbox::Error<E>> {
                     __out
                 };
                 __out
-            }
+            };
+            break '__made __out;
         };
         ::breakerbox::__private::rejected::<
             Result<Receipt, breakerbox::Error<E>>,

@@ -2,7 +2,6 @@ async fn charge(&self, order: &Order) -> Result<Receipt, PaymentError> {
     let __policies: &'static ::breakerbox::__private::Policies = {
         static __SITE: ::breakerbox::__private::PolicySite = ::breakerbox::__private::PolicySite::new(
             "stripe",
-            "charge",
             ::breakerbox::__private::Limits::new()
                 .rate_limit(
                     ::breakerbox::RatePolicy::new(
@@ -15,7 +14,6 @@ async fn charge(&self, order: &Order) -> Result<Receipt, PaymentError> {
                 .retries()
                 .timeouts()
                 .fallbacks(),
-            ::core::module_path!(),
             ::core::file!(),
             ::core::line!(),
         );
@@ -42,7 +40,7 @@ async fn charge(&self, order: &Order) -> Result<Receipt, PaymentError> {
     {
         let __out: Result<Receipt, PaymentError> = '__answered_0: {
             let __rejected = '__refused_0: {
-                break '__answered_0 {
+                let __out: Result<Receipt, PaymentError> = {
                     let __bound_1 = ::breakerbox::__private::bound(
                         __policies,
                         ::core::time::Duration::new(8u64, 0u32),
@@ -87,9 +85,11 @@ async fn charge(&self, order: &Order) -> Result<Receipt, PaymentError> {
                                                     break '__refused_3 __rejected;
                                                 }
                                             }
-                                            break '__made_3 {
+                                            let __out: ::core::option::Option<
+                                                Result<Receipt, PaymentError>,
+                                            > = {
                                                 if !::breakerbox::__private::try_token(__policies) {
-                                                    if let ::core::option::Option::Some(__rejected) = ::breakerbox::__private::token(
+                                                    if let ::core::result::Result::Err(__rejected) = ::breakerbox::__private::token(
                                                             __policies,
                                                             ::core::option::Option::Some(&__bound_1),
                                                         )
@@ -178,6 +178,7 @@ async fn charge(&self, order: &Order) -> Result<Receipt, PaymentError> {
                                                     __out
                                                 }
                                             };
+                                            break '__made_3 __out;
                                         };
                                         ::breakerbox::__private::refused_inside(
                                             &mut __guard,
@@ -281,7 +282,8 @@ async fn charge(&self, order: &Order) -> Result<Receipt, PaymentError> {
                             >(&__bound_1)
                         }
                     }
-                }
+                };
+                break '__answered_0 __out;
             };
             let __out: Result<Receipt, PaymentError> = {
                 #[allow(clippy::no_effect_underscore_binding)]

@@ -4,7 +4,6 @@ async fn charge(&self, order: &Order) -> Result<Receipt, PaymentError> {
     >::as_ref(&(self.name())) {
         __service => {
             static __SITE: ::breakerbox::__private::DynamicPolicySite = ::breakerbox::__private::DynamicPolicySite::new(
-                "charge",
                 ::breakerbox::__private::Limits::new()
                     .rate_limit(
                         ::breakerbox::RatePolicy::new(
@@ -13,7 +12,6 @@ async fn charge(&self, order: &Order) -> Result<Receipt, PaymentError> {
                             )
                             .burst(20u32),
                     ),
-                ::core::module_path!(),
                 ::core::file!(),
                 ::core::line!(),
             );
@@ -22,9 +20,9 @@ async fn charge(&self, order: &Order) -> Result<Receipt, PaymentError> {
     };
     let __out: Result<Receipt, PaymentError> = '__made: {
         let __rejected = '__refused: {
-            break '__made {
+            let __out: Result<Receipt, PaymentError> = {
                 if !::breakerbox::__private::try_token(__policies) {
-                    if let ::core::option::Option::Some(__rejected) = ::breakerbox::__private::token(
+                    if let ::core::result::Result::Err(__rejected) = ::breakerbox::__private::token(
                             __policies,
                             ::core::option::Option::None,
                         )
@@ -50,7 +48,8 @@ async fn charge(&self, order: &Order) -> Result<Receipt, PaymentError> {
                         .await;
                     __out
                 }
-            }
+            };
+            break '__made __out;
         };
         ::breakerbox::__private::rejected::<Result<Receipt, PaymentError>>(__rejected)
     };

@@ -2,9 +2,7 @@ async fn charge(lines: Vec<Line>) -> Result<Receipt, PaymentError> {
     let __policies: &'static ::breakerbox::__private::Policies = {
         static __SITE: ::breakerbox::__private::PolicySite = ::breakerbox::__private::PolicySite::new(
             "stripe",
-            "charge",
             ::breakerbox::__private::Limits::new().retries(),
-            ::core::module_path!(),
             ::core::file!(),
             ::core::line!(),
         );

@@ -6,9 +6,7 @@ async fn charge(&self, order: &Order) -> Result<Receipt, PaymentError> {
     let __policies: &'static ::breakerbox::__private::Policies = {
         static __SITE: ::breakerbox::__private::PolicySite = ::breakerbox::__private::PolicySite::new(
             "stripe",
-            "charge",
             ::breakerbox::__private::Limits::new().retries(),
-            ::core::module_path!(),
             ::core::file!(),
             ::core::line!(),
         );
@@ -34,7 +32,7 @@ async fn charge(&self, order: &Order) -> Result<Receipt, PaymentError> {
     let mut __retry_after: ::core::option::Option<::core::time::Duration> = ::core::option::Option::None;
     let __out: Result<Receipt, PaymentError> = '__made: {
         let __rejected = '__refused: {
-            break '__made {
+            let __out: Result<Receipt, PaymentError> = {
                 let mut __retry_0 = ::breakerbox::__private::retrying::<
                     Result<Receipt, PaymentError>,
                 >(
@@ -69,7 +67,7 @@ async fn charge(&self, order: &Order) -> Result<Receipt, PaymentError> {
                                             break '__refused_1 __rejected;
                                         }
                                     }
-                                    break '__made_1 {
+                                    let __out: Result<Receipt, PaymentError> = {
                                         let __out: Result<Receipt, PaymentError> = ::breakerbox::__private::watch(
                                                 &mut __guard,
                                                 async {
@@ -89,6 +87,7 @@ async fn charge(&self, order: &Order) -> Result<Receipt, PaymentError> {
                                             .await;
                                         __out
                                     };
+                                    break '__made_1 __out;
                                 };
                                 break '__refused_0 __rejected;
                             };
@@ -143,7 +142,8 @@ async fn charge(&self, order: &Order) -> Result<Receipt, PaymentError> {
                         ::breakerbox::__private::Refusal::Again => {}
                     }
                 }
-            }
+            };
+            break '__made __out;
         };
         ::breakerbox::__private::rejected::<Result<Receipt, PaymentError>>(__rejected)
     };

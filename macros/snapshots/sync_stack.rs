@@ -8,11 +8,9 @@ fn read(path: &Path) -> Result<String, E> {
     let __policies: &'static ::breakerbox::__private::Policies = {
         static __SITE: ::breakerbox::__private::PolicySite = ::breakerbox::__private::PolicySite::new(
             "files",
-            "read",
             ::breakerbox::__private::Limits::new()
                 .bulkhead(::breakerbox::BulkheadPolicy::new(2u32))
                 .retries(),
-            ::core::module_path!(),
             ::core::file!(),
             ::core::line!(),
         );
@@ -37,7 +35,7 @@ fn read(path: &Path) -> Result<String, E> {
     };
     let __out: Result<String, E> = '__made: {
         let __rejected = '__refused: {
-            break '__made {
+            let __out: Result<String, E> = {
                 let mut __retry_0 = ::breakerbox::__private::retrying::<
                     Result<String, E>,
                 >(
@@ -63,7 +61,7 @@ fn read(path: &Path) -> Result<String, E> {
                                             break '__refused_1 __rejected;
                                         }
                                     }
-                                    break '__made_1 {
+                                    let __out: Result<String, E> = {
                                         let __slot_2 = match ::breakerbox::__private::try_slot(
                                             __policies,
                                         ) {
@@ -94,6 +92,7 @@ fn read(path: &Path) -> Result<String, E> {
                                         ::core::mem::drop(__slot_2);
                                         __out
                                     };
+                                    break '__made_1 __out;
                                 };
                                 ::breakerbox::__private::refused_inside(
                                     &mut __guard,
@@ -163,7 +162,8 @@ fn read(path: &Path) -> Result<String, E> {
                         | ::breakerbox::__private::Refusal::Wait(_) => {}
                     }
                 }
-            }
+            };
+            break '__made __out;
         };
         ::breakerbox::__private::rejected::<Result<String, E>>(__rejected)
     };

@@ -11,6 +11,7 @@ use proc_macro2::Group;
 use proc_macro2::Ident;
 use proc_macro2::Span;
 use proc_macro2::TokenStream;
+use proc_macro2::TokenTree;
 use quote::ToTokens;
 use quote::quote_spanned;
 use syn::Lifetime;
@@ -50,6 +51,27 @@ pub(crate) fn expand(function: &Function, task: &Task) -> TokenStream {
     // Where rustc says that a function ends without a value, it shows this.
     block.set_span(body.span());
     quote_spanned!(span=> #head #sig #block)
+}
+
+/// The function as it was, with a use of each attribute that was taken off it, so that a
+/// mistake is not followed by a warning about its import.
+pub(crate) fn with_imports(original: TokenStream, paths: &[syn::Path]) -> TokenStream {
+    let mut tokens: Vec<TokenTree> = original.into_iter().collect();
+    if let (Some(imports), Some(TokenTree::Group(body))) =
+        (imports(paths, Span::call_site()), tokens.last_mut())
+        && body.delimiter() == Delimiter::Brace
+    {
+        let (code, end) = (body.stream(), body.span());
+        // `#![..]` can only stand first.
+        if !code.to_string().starts_with("#!") && !code.to_string().starts_with("# !") {
+            *body = Group::new(
+                Delimiter::Brace,
+                quote_spanned!(Span::call_site()=> #imports #code),
+            );
+            body.set_span(end);
+        }
+    }
+    tokens.into_iter().collect()
 }
 
 /// A use of each attribute that was taken off the function.
@@ -140,7 +162,7 @@ impl<'a> Expansion<'a> {
     fn body_after(&self, before: &TokenStream, code: &Group) -> TokenStream {
         let typed = self.typed_return(&self.plain);
         let block = self.block_after(before, code, &self.plain);
-        let Some(proc_macro2::TokenTree::Group(group)) = block.into_iter().next() else {
+        let Some(TokenTree::Group(group)) = block.into_iter().next() else {
             return TokenStream::new();
         };
         let content = group.stream();

@@ -275,7 +275,7 @@ pub fn circuit_breaker(
     expand(Kind::CircuitBreaker, args.into(), item.into()).into()
 }
 
-/// Makes a call again when it has failed.
+#[doc = include_str!("docs/retry.md")]
 #[proc_macro_attribute]
 pub fn retry(
     args: proc_macro::TokenStream,
@@ -284,7 +284,7 @@ pub fn retry(
     expand(Kind::Retry, args.into(), item.into()).into()
 }
 
-/// Gives everything inside a deadline.
+#[doc = include_str!("docs/timeout.md")]
 #[proc_macro_attribute]
 pub fn timeout(
     args: proc_macro::TokenStream,
@@ -293,7 +293,7 @@ pub fn timeout(
     expand(Kind::Timeout, args.into(), item.into()).into()
 }
 
-/// Lets so many calls of a service run at a time.
+#[doc = include_str!("docs/bulkhead.md")]
 #[proc_macro_attribute]
 pub fn bulkhead(
     args: proc_macro::TokenStream,
@@ -302,7 +302,7 @@ pub fn bulkhead(
     expand(Kind::Bulkhead, args.into(), item.into()).into()
 }
 
-/// Lets so many calls of a service begin in a time.
+#[doc = include_str!("docs/rate_limit.md")]
 #[proc_macro_attribute]
 pub fn rate_limit(
     args: proc_macro::TokenStream,
@@ -311,7 +311,7 @@ pub fn rate_limit(
     expand(Kind::RateLimit, args.into(), item.into()).into()
 }
 
-/// Returns something else where the call was not made, or where it failed.
+#[doc = include_str!("docs/fallback.md")]
 #[proc_macro_attribute]
 pub fn fallback(
     args: proc_macro::TokenStream,
@@ -320,7 +320,7 @@ pub fn fallback(
     expand(Kind::Fallback, args.into(), item.into()).into()
 }
 
-/// Several policies in one attribute, outermost first.
+#[doc = include_str!("docs/resilient.md")]
 #[proc_macro_attribute]
 pub fn resilient(
     args: proc_macro::TokenStream,
@@ -358,6 +358,7 @@ fn expand(
         .collect();
     let written = Written::read(attributes, &mut errors);
     let (wraps, repeats) = (written.wraps_errors(), written.has_retry());
+    let imports = written.imports.clone();
     let task = Task::judge(written, function.as_ref(), &mut errors);
     if let Some(function) = &mut function
         && !repeats
@@ -374,6 +375,7 @@ fn expand(
             {
                 original = bodyless;
             }
+            original = expand::with_imports(original, &imports);
             original.extend(messages);
             original
         }

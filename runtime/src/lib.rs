@@ -181,7 +181,19 @@ pub mod choosing_numbers {}
 pub use ::metrics;
 
 #[cfg(feature = "macros")]
+pub use breakerbox_macros::bulkhead;
+#[cfg(feature = "macros")]
 pub use breakerbox_macros::circuit_breaker;
+#[cfg(feature = "macros")]
+pub use breakerbox_macros::fallback;
+#[cfg(all(feature = "macros", feature = "rate-limit"))]
+pub use breakerbox_macros::rate_limit;
+#[cfg(feature = "macros")]
+pub use breakerbox_macros::resilient;
+#[cfg(all(feature = "macros", feature = "retry"))]
+pub use breakerbox_macros::retry;
+#[cfg(feature = "macros")]
+pub use breakerbox_macros::timeout;
 
 pub use breaker::Acquire;
 pub use breaker::Breaker;

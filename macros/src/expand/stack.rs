@@ -172,7 +172,10 @@ impl<'a> Nest<'a> {
         quote_spanned! {*span=>
             #flags
             let #out: #output = #made: {
-                let #rejected = #refused: { break #made #nest };
+                let #rejected = #refused: {
+                    let #out: #output = #nest;
+                    break #made #out
+                };
                 #rejection
             };
             #out

@@ -262,7 +262,7 @@ fn fallback(facts: &Facts, around: &[Facts], inside: &[Facts], errors: &mut Erro
         return;
     }
     match facts.occasion {
-        Some(Occasion::Rejected) if !inside.iter().any(Facts::rejects) => errors.at(
+        Some(Occasion::Rejected) if facts.is_read && !inside.iter().any(Facts::rejects) => errors.at(
             facts.at,
             "nothing inside rejects a call, so this fallback would never run: put a policy that \
              does below it, or say `when = failed`",

@@ -147,10 +147,7 @@ pub(super) fn service(service: Expr, errors: &mut Errors) -> Option<(Expr, bool)
 }
 
 /// What the function is called where it is counted.
-pub(super) fn operation(
-    operation: Option<Given<LitStr>>,
-    function: Option<&Function>,
-) -> Option<LitStr> {
+fn operation(operation: Option<Given<LitStr>>, function: Option<&Function>) -> Option<LitStr> {
     operation.map(|given| given.value).or_else(|| {
         let name = function?.name();
         Some(LitStr::new(&name.to_string(), name.span()))
@@ -198,7 +195,7 @@ fn names_a_constant(path: &Path) -> bool {
         })
 }
 
-pub(super) fn check_name(what: &str, name: &LitStr, errors: &mut Errors) {
+fn check_name(what: &str, name: &LitStr, errors: &mut Errors) {
     let text = name.value();
     if text.is_empty() {
         errors.at(

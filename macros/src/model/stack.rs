@@ -55,9 +55,9 @@ pub(crate) enum Place {
     /// Nowhere: no service is named.
     Unnamed,
     /// A name known while compiling, listed when the program is linked.
-    Static { service: Expr, operation: LitStr },
+    Static(Expr),
     /// A name that is worked out for each call.
-    Dynamic { service: Expr, operation: LitStr },
+    Dynamic(Expr),
 }
 
 /// What is legal and hardly meant.
@@ -112,7 +112,7 @@ impl Stack {
                 "`map_rejected` has no effect, since nothing here rejects a call: remove it",
             );
         }
-        let place = place(&layers, service, operation, function, errors);
+        let place = place(&layers, service, operation, errors);
         (layers.len() == count).then_some(Self {
             place: place?,
             layers,
@@ -234,47 +234,35 @@ fn place(
     layers: &[Layer],
     service: Option<Given<Expr>>,
     operation: Option<Given<LitStr>>,
-    function: Option<&Function>,
     errors: &mut Errors,
 ) -> Option<Place> {
     // What the breaker says of its service was judged with it.
     for layer in layers {
         if let Layer::Breaker(guard) = layer {
             match &guard.site {
-                Site::Static(site) => {
-                    return Some(Place::Static {
-                        service: site.service.clone(),
-                        operation: site.operation.clone(),
-                    });
-                }
-                Site::Dynamic(site) => {
-                    return Some(Place::Dynamic {
-                        service: site.service.clone(),
-                        operation: site.operation.clone(),
-                    });
-                }
+                Site::Static(site) => return Some(Place::Static(site.service.clone())),
+                Site::Dynamic(site) => return Some(Place::Dynamic(site.service.clone())),
                 Site::Handle(_) => {}
             }
         }
     }
-    if let Some(name) = &operation {
-        site::check_name("an operation", &name.value, errors);
+    if let Some(operation) = operation
+        && !errors.mentions("service")
+    {
+        errors.at(
+            operation.key.span(),
+            "`operation` names a call site of a circuit breaker, and there is none with a `service` \
+             here: remove it",
+        );
     }
     let Some(service) = service else {
-        if let Some(operation) = operation {
-            errors.at(
-                operation.key.span(),
-                "`operation` has no effect without `service`: add that, or remove it",
-            );
-        }
         return Some(Place::Unnamed);
     };
     let (service, linked) = site::service(service.value, errors)?;
-    let operation = site::operation(operation, function)?;
     Some(if linked {
-        Place::Static { service, operation }
+        Place::Static(service)
     } else {
-        Place::Dynamic { service, operation }
+        Place::Dynamic(service)
     })
 }
 

@@ -309,7 +309,7 @@ fn what_does_not_fit_together_is_said() {
         ),
         (
             quote!(timeout("1s", operation = "x")),
-            "`operation` has no effect without `service`",
+            "`operation` names a call site of a circuit breaker",
         ),
         (
             quote!(timeout("1s"), circuit_breaker(threshold = 5)),

@@ -48,7 +48,8 @@ impl Nest<'_> {
             let #out: #ty = #made: {
                 let #rejected = #refused: {
                     #ask
-                    break #made #inner
+                    let #out: #ty = #inner;
+                    break #made #out
                 };
                 #told
                 break #target #rejected

@@ -59,7 +59,10 @@ impl Nest<'_> {
         let answer = self.answer(&answer, around);
         quote_spanned! {*span=> {
             let #out: #ty = #answered: {
-                let #rejected = #refused: { break #answered #inner };
+                let #rejected = #refused: {
+                    let #out: #ty = #inner;
+                    break #answered #out
+                };
                 #begun
                 #answer
             };

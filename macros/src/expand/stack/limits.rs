@@ -58,7 +58,7 @@ impl Nest<'_> {
         let inner = self.layer(index + 1, around);
         quote_spanned! {*span=> {
             if !#krate::__private::try_token(#policies) {
-                if let ::core::option::Option::Some(#rejected) = #waiting {
+                if let ::core::result::Result::Err(#rejected) = #waiting {
                     break #refused #rejected;
                 }
             }

@@ -34,9 +34,8 @@ impl Nest<'_> {
                 let #policies: #ty = #krate::__private::unnamed();
                 #apart
             },
-            Place::Static { service, operation } => {
-                let site =
-                    self.policy_site("PolicySite", &quote_spanned!(span=> #service, #operation));
+            Place::Static(service) => {
+                let site = self.policy_site("PolicySite", &quote_spanned!(span=> #service,));
                 quote_spanned! {span=>
                     let #policies: #ty = {
                         #site
@@ -49,10 +48,10 @@ impl Nest<'_> {
                 }
             }
             // The name is worked out once, where the statics are out of its sight.
-            Place::Dynamic { service, operation } => {
+            Place::Dynamic(service) => {
                 let name = local(self.shared, "__service");
                 let service = site::as_str(service);
-                let site = self.policy_site("DynamicPolicySite", &operation.to_token_stream());
+                let site = self.policy_site("DynamicPolicySite", &TokenStream::new());
                 let found = quote_spanned! {span=> {
                     #site
                     #krate::__private::DynamicPolicySite::policies(&__SITE, #name)
@@ -99,9 +98,9 @@ impl Nest<'_> {
         let ty = quote_spanned!(span=> #krate::__private::#ty);
         let (limits, judged) = self.limits();
         let judged = judged.map_or(span, respan::generated);
-        let place = quote_spanned!(span=> ::core::module_path!(), ::core::file!(), ::core::line!());
+        let place = quote_spanned!(span=> ::core::file!(), ::core::line!());
         let new = respan::moved(quote_spanned!(span=> #ty::new), judged);
-        let arguments = quote_spanned!(span=> #named, #limits, #place);
+        let arguments = quote_spanned!(span=> #named #limits, #place);
         let call = quote_spanned!(judged=> #new(#arguments));
         quote_spanned!(span=> static __SITE: #ty = #call;)
     }
