@@ -30,7 +30,7 @@ pub(crate) async fn fails(_: u64) -> Result<u64, Failed> {
 }
 
 /// Ready at its second poll.
-fn once_pending() -> impl Future<Output = ()> {
+pub(crate) fn once_pending() -> impl Future<Output = ()> {
     let mut is_ready = false;
     poll_fn(move |context| {
         if is_ready {
