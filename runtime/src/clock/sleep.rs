@@ -14,11 +14,28 @@ pub(crate) type Sleep = Pin<Box<dyn Future<Output = ()> + Send + Sync>>;
 pub(super) fn in_runtime(duration: Duration) -> Sleep {
     match Handle::try_current() {
         Ok(_) => Box::pin(tokio::time::sleep(duration)),
-        Err(_) => by_system(duration),
+        Err(_) => Box::pin(Delay::new(duration)),
     }
 }
 
 /// By the clock of the system, also where a test has paused tokio's.
 pub(super) fn by_system(duration: Duration) -> Sleep {
-    Box::pin(Delay::new(duration))
+    if is_paused() {
+        Box::pin(Delay::new(duration))
+    } else {
+        in_runtime(duration)
+    }
+}
+
+/// Whether a test has its hand in tokio's time, which then lies apart from the system's.
+#[cfg(feature = "test-util")]
+fn is_paused() -> bool {
+    let before = std::time::Instant::now();
+    let tokio = tokio::time::Instant::now().into_std();
+    tokio < before || std::time::Instant::now() < tokio
+}
+
+#[cfg(not(feature = "test-util"))]
+const fn is_paused() -> bool {
+    false
 }

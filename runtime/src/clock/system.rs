@@ -48,12 +48,7 @@ impl System {
 
     /// Ready when so much time has passed.
     pub(crate) fn sleep(&self, duration: Duration) -> Sleep {
-        // A test may have paused the timer of the runtime, and this clock goes on.
-        if cfg!(feature = "test-util") {
-            sleep::by_system(duration)
-        } else {
-            sleep::in_runtime(duration)
-        }
+        sleep::by_system(duration)
     }
 
     /// A time that is on the right side of `border`: coarse where that is enough to tell.

@@ -131,7 +131,7 @@ pub fn retrying<Out>(
     policy: &'static RetryPolicy,
     bound: Option<&Bound>,
 ) -> Retrying<'static, Out> {
-    Retrying::new(policies.retries(), policy, nearest(policies, bound))
+    Retrying::new(policies.retries(), policy, bound.map(Bound::nearest))
 }
 
 /// A body has brought `out`: breaks with the answer, or continues with the pause before the

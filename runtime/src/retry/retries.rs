@@ -5,6 +5,7 @@ use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::time::Duration;
 
+use crate::clock::Tick;
 use crate::host::Host;
 use crate::policy::RetryPolicy;
 use crate::retry::budget::Budget;
@@ -38,10 +39,21 @@ impl Retries {
     }
 
     /// A call begins that may be made again by `policy`.
+    #[inline]
     pub(super) fn begin_call(&self, policy: &RetryPolicy) {
         if policy.get_budget().is_some() {
-            self.budget.deposit(self.host.clock.coarse());
+            self.deposit();
         }
+    }
+
+    #[inline(never)]
+    fn deposit(&self) {
+        self.budget.deposit(self.host.clock.coarse());
+    }
+
+    #[inline(never)]
+    pub(super) fn in_a_while(&self, duration: Duration) -> Tick {
+        self.host.clock.now() + duration
     }
 
     /// Whether the budget, if there is one, allows another attempt; it is counted then.

@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 use std::time::Duration;
 
 use crate::clock::Tick;
+use crate::deadline::Deadline;
 use crate::policy::RetryPolicy;
 use crate::rejected::Rejected;
 use crate::rejected::RejectedKind;
@@ -26,7 +27,7 @@ use crate::retry::retries::Retries;
 pub struct Retrying<'p, Out> {
     retries: &'p Retries,
     policy: &'p RetryPolicy,
-    /// No attempt begins at this instant or after it.
+    /// No attempt begins at this instant or after it, or after the deadline around.
     until: Tick,
     later: Option<Box<Later<'p, Out>>>,
 }
@@ -80,13 +81,15 @@ impl Drop for Story<'_> {
 }
 
 impl<'p, Out> Retrying<'p, Out> {
-    /// A call begins. `until` is when the nearest timeout around it strikes.
+    /// A call begins. `until` is when the nearest timeout in its own stack strikes; that of one
+    /// around the function is only looked for where there is something to wait for.
+    #[inline]
     pub(crate) fn new(retries: &'p Retries, policy: &'p RetryPolicy, until: Option<Tick>) -> Self {
         retries.begin_call(policy);
         // Without a limit the end of time is one.
         let mut end = until.unwrap_or(Tick(u64::MAX));
         if let Some(max_elapsed) = policy.get_max_elapsed() {
-            end = end.min(retries.host.clock.now() + max_elapsed);
+            end = end.min(retries.in_a_while(max_elapsed));
         }
         Self {
             retries,
@@ -99,7 +102,23 @@ impl<'p, Out> Retrying<'p, Out> {
     /// A body has run and brought `out`, after which the caller wants to try `again` or not;
     /// the service may have asked to be left alone for `retry_after`. Breaks with the answer,
     /// or continues with the pause before the next attempt.
+    #[inline]
     pub(crate) fn next(
+        &mut self,
+        out: Out,
+        again: bool,
+        retry_after: Option<Duration>,
+    ) -> ControlFlow<Out, Pause<'p>> {
+        // The usual call, which is made once.
+        if !again && self.later.is_none() {
+            return ControlFlow::Break(out);
+        }
+        self.next_of_many(out, again, retry_after)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn next_of_many(
         &mut self,
         out: Out,
         again: bool,
@@ -172,7 +191,7 @@ impl<'p, Out> Retrying<'p, Out> {
     /// none.
     #[cold]
     fn decide(&mut self, asked: Duration) -> Result<Duration, Ending> {
-        let (retries, policy, until) = (self.retries, self.policy, self.until);
+        let (retries, policy, until) = (self.retries, self.policy, self.end());
         let later = self.later();
         if later.retries.saturating_add(1) >= policy.get_attempts() {
             return Err(Ending::Exhausted);
@@ -200,7 +219,7 @@ impl<'p, Out> Retrying<'p, Out> {
             return None;
         }
         let left = rejected.retry_after()?;
-        let is_in_time = self.retries.host.clock.now() + left < self.until;
+        let is_in_time = self.retries.host.clock.now() + left < self.end();
         let later = self.later();
         if later.has_waited || !is_in_time {
             return None;
@@ -209,6 +228,12 @@ impl<'p, Out> Retrying<'p, Out> {
         Some(left)
     }
 
+    /// No attempt begins at this instant or after it.
+    fn end(&self) -> Tick {
+        Deadline::nearest(&self.retries.host, Some(self.until)).unwrap_or(self.until)
+    }
+
+    #[cold]
     fn give_up(&mut self, rejected: Rejected) -> Refusal<'p, Out> {
         let Some(later) = &mut self.later else {
             return Refusal::Rejected(rejected);
