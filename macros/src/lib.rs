@@ -94,7 +94,7 @@ use model::Task;
 /// | `min_failures` | `1` | `failure_rate` needs so many failures, too |
 /// | `slow_call` | none | a call that takes longer is slow; with a window that makes the rule of `slow_call_rate` |
 /// | `slow_call_rate` | `1.0` | opens when this share of the calls in the window was slow; in a time window calls that hang count while they do |
-/// | `on_cancel` | a failure after `slow_call`, else `ignore` | what a dropped call counts as: `ignore`, `failure` or `after("2s")` |
+/// | `on_cancel` | a failure after `slow_call`, or where a `#[timeout]` above it strikes; else `ignore` | what a dropped call counts as: `ignore`, `failure` or `after("2s")` |
 /// | `shadow` | off | rejects nobody and tells what it would have done: `shadow`, or `shadow = true` |
 ///
 /// Which rule to choose:

@@ -168,7 +168,9 @@ fn a_shadow_that_the_numbers_ask_for_is_told_without_a_name() {
     let expected = [
         (State::Closed, State::Shadow, None),
         (State::Shadow, State::Shadow, bob()),
-        (State::Shadow, State::Closed, bob()),
+        // His was over before the numbers changed, which ended the one beneath.
+        (State::Shadow, State::Shadow, bob()),
+        (State::Shadow, State::Closed, None),
     ];
     assert_eq!(told, expected);
 }

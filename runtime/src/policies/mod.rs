@@ -1,6 +1,7 @@
 //! What a service has beside its breaker: its bulkhead, its rate limit, its retries, and what
 //! is counted of them.
 
+mod activity;
 mod declared;
 mod limits;
 mod site;
@@ -31,6 +32,7 @@ use crate::retry::Retries;
 #[cfg(feature = "retry")]
 use crate::retry::Retry;
 
+use activity::Told;
 #[cfg(feature = "metrics")]
 use uses::Uses;
 
@@ -71,6 +73,7 @@ pub struct Policies {
     retries: Retries,
     #[cfg(feature = "metrics")]
     uses: Uses,
+    told: Told,
     timeouts: AtomicU64,
     /// Fallbacks that gave an answer, and those that failed.
     fallbacks: [AtomicU64; 2],
@@ -90,6 +93,7 @@ impl Policies {
             rate_limiter: OnceBox::new(),
             #[cfg(feature = "metrics")]
             uses: Uses::default(),
+            told: Told::default(),
             timeouts: AtomicU64::new(0),
             fallbacks: [const { AtomicU64::new(0) }; 2],
         }

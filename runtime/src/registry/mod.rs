@@ -337,7 +337,7 @@ impl Inner {
     }
 
     /// Tells the listeners of every transition and of numbers that they have not heard of, in
-    /// order, and says whose the transitions were.
+    /// order, then of what other policies have done, and says whose the transitions were.
     fn tell_transitions(&self) -> Vec<&'static Breaker> {
         let _in_order = self.telling.lock().unwrap_or_else(PoisonError::into_inner);
         let mut moved = Vec::new();
@@ -355,6 +355,9 @@ impl Inner {
                     event => self.listeners.tell(&event),
                 }
             }
+        }
+        for activity in self.stacks.take_activities() {
+            self.listeners.tell(&Event::Activity(activity));
         }
         moved
     }

@@ -9,6 +9,7 @@ use std::sync::RwLock;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
+use crate::event::Activity;
 use crate::event::Warning;
 use crate::host::Host;
 use crate::limit_conflict::LimitConflict;
@@ -161,6 +162,14 @@ impl Inner {
 }
 
 impl Stacks {
+    /// What policies have done since the last call.
+    pub(super) fn take_activities(&self) -> Vec<Activity> {
+        let rows = read(&self.rows);
+        rows.values()
+            .flat_map(|row| row.take_activities())
+            .collect()
+    }
+
     fn get(&self, service: &str) -> Option<&'static Policies> {
         read(&self.rows).get(service).copied()
     }

@@ -33,7 +33,6 @@ impl Retries {
         }
     }
 
-    #[cfg_attr(not(feature = "metrics"), allow(dead_code))]
     pub(crate) const fn counts(&self) -> &Counts {
         &self.counts
     }

@@ -203,3 +203,35 @@ async fn a_function_that_returns_no_result_has_a_fallback_all_the_same() {
     assert_eq!(f(None).await, None);
     assert_eq!(f(Some(1)).await, None);
 }
+
+/// A decline is an answer: nobody else is asked, whichever attempt brought it.
+#[tokio::test(start_paused = true)]
+async fn an_error_that_is_no_failure_is_the_callers_also_after_one_that_was() {
+    static BODY: Count = Count::new();
+    #[fallback(Ok(7), when = any)]
+    #[retry(idempotent, attempts = 2)]
+    #[circuit_breaker(service = "stack-fallback-counted", threshold = 9, fails_on = is_server)]
+    async fn f() -> R {
+        match BODY.begin() {
+            1 => Err(PayError::Status(500)),
+            _ => Err(PayError::Status(402)),
+        }
+    }
+    assert_eq!(f().await, Err(PayError::Status(402)));
+    assert_eq!(calls("stack-fallback-counted").success, 1);
+}
+
+/// The outer one is asked about what the inner one has answered.
+#[tokio::test(start_paused = true)]
+async fn a_fallback_that_fails_may_have_a_fallback() {
+    #[fallback(Ok(2), when = failed)]
+    #[fallback(answer, when = timed_out)]
+    #[circuit_breaker(service = "stack-fallback-twice", threshold = 2)]
+    #[timeout("1s")]
+    async fn f(answer: R) -> R {
+        hang().await
+    }
+    assert_eq!(f(Err(PayError::Status(1))).await, Ok(2));
+    assert_eq!(f(Ok(1)).await, Ok(1));
+    assert_eq!(calls("stack-fallback-twice").failure, 2);
+}

@@ -4,6 +4,8 @@
 mod async_trait;
 mod blocks;
 mod bulkhead;
+mod cost;
+mod dropped;
 mod fallback;
 mod order;
 mod plain;

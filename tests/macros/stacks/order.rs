@@ -248,3 +248,39 @@ async fn all_policies_together_let_a_healthy_call_through_once() {
     assert_eq!(f(Ok(1)).await.unwrap_err().kind(), Some(RejectedKind::Open));
     assert_eq!(BODY.get(), 5);
 }
+
+/// What is known of one attempt is not said of the next.
+#[tokio::test(start_paused = true)]
+async fn an_attempt_that_answers_is_not_judged_as_the_one_that_timed_out_before_it() {
+    static BODY: Count = Count::new();
+    #[fallback(Ok(7), when = timed_out)]
+    #[retry(idempotent, attempts = 2)]
+    #[circuit_breaker(service = "order-next-attempt", threshold = 9, fails_on = is_server)]
+    #[timeout("1s")]
+    async fn f() -> R {
+        match BODY.begin() {
+            1 => hang().await,
+            _ => Err(PayError::Status(404)),
+        }
+    }
+    assert_eq!(f().await, Err(PayError::Status(404)));
+    let seen = calls("order-next-attempt");
+    assert_eq!((seen.failure, seen.success), (1, 1));
+}
+
+/// The output that is given back in the end is judged by what it is.
+#[tokio::test(start_paused = true)]
+async fn an_attempt_that_is_refused_does_not_hide_that_the_last_one_timed_out() {
+    static BODY: Count = Count::new();
+    #[fallback(Ok(7), when = timed_out)]
+    #[retry(idempotent)]
+    #[circuit_breaker(service = "order-last-attempt", threshold = 1)]
+    #[timeout("1s")]
+    async fn f() -> R {
+        BODY.begin();
+        hang().await
+    }
+    assert_eq!(f().await, Ok(7));
+    assert_eq!(BODY.get(), 1);
+    assert_eq!(f().await.unwrap_err().kind(), Some(RejectedKind::Open));
+}

@@ -95,8 +95,10 @@ impl Api for u16 {
     }
 }
 
+#[timeout("5s")]
 #[retry(idempotent)]
 #[circuit_breaker(service = "shape-impl")]
+#[timeout("1s")]
 async fn impl_trait(
     words: impl IntoIterator<Item = &'static str> + Clone + Send + Sync,
 ) -> Result<impl Debug, PayError> {
@@ -105,6 +107,16 @@ async fn impl_trait(
         return Err(PayError::Status(1));
     }
     Ok(n)
+}
+
+/// None of these is one of the expansion's own.
+#[fallback(Ok(__out + __policies), when = failed)]
+#[retry(retry_on = |__error| __error.kind().is_none() && __retry_1 > 0)]
+#[circuit_breaker(service = "shape-names")]
+#[timeout("1s")]
+async fn names(__out: u32, __policies: u32, __retry_1: u32, __bound_3: u32) -> R {
+    let __guard = BODY.begin() + __bound_3;
+    Err(PayError::Status(u16::from(__guard > 0)))
 }
 
 #[tokio::test(start_paused = true)]
@@ -140,4 +152,7 @@ async fn every_shape_runs_its_body_once_an_attempt() {
         "Some(2)"
     );
     assert_eq!(attempts(), 1);
+    assert_eq!(names(1, 2, 3, 4).await, Ok(3));
+    assert_eq!(names(1, 2, 0, 4).await, Ok(3));
+    assert_eq!(attempts(), 3 + 1);
 }
