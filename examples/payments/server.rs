@@ -82,7 +82,10 @@ pub(crate) struct Product {
     /// When all requests go wrong, in milliseconds since it opened.
     outages: &'static [[u128; 2]],
     declines: bool,
-    seed: u64,
+    /// Seeds its faults.
+    faults: u64,
+    /// Seeds which cards have no cover, with every provider the same.
+    cards: u64,
     books: Mutex<Books>,
 }
 
@@ -114,7 +117,11 @@ impl Providers {
         let (acme, acme_at) = listen().await?;
         let (best, best_at) = listen().await?;
         let mut seeds = Rng::with_seed(seed);
-        let mut product = |account, url| Arc::new(Product::open(account, url, seeds.u64(..)));
+        let cards = seeds.u64(..);
+        let mut product = |account, url| {
+            let faults = seeds.u64(..);
+            Arc::new(Product::open(account, url, faults, cards))
+        };
         let providers = Self {
             acme_cards: product(Account::AcmeCards, format!("http://{acme_at}/cards")),
             acme_instant: product(Account::AcmeInstant, format!("http://{acme_at}/instant")),
@@ -154,7 +161,7 @@ fn route(path: &str, product: &Arc<Product>) -> Router {
 }
 
 impl Product {
-    fn open(account: Account, url: String, seed: u64) -> Self {
+    fn open(account: Account, url: String, faults: u64, cards: u64) -> Self {
         Self {
             url,
             opened: Instant::now(),
@@ -165,7 +172,8 @@ impl Product {
                 Account::BestCards => &[[2000, 2300]],
             },
             declines: account != Account::AcmeInstant,
-            seed,
+            faults,
+            cards,
             books: Mutex::default(),
         }
     }
@@ -180,7 +188,7 @@ impl Product {
         books.requests += 1;
         let asked = books.asked.entry(order).or_default();
         *asked += 1;
-        let mut dice = Rng::with_seed(self.seed ^ order << 16 ^ *asked);
+        let mut dice = Rng::with_seed(self.faults ^ order << 16 ^ *asked);
         let now = self.opened.elapsed().as_millis();
         let is_down = self
             .outages
@@ -200,7 +208,7 @@ impl Product {
         if let Some(answer) = books.answers.get(key) {
             return *answer;
         }
-        let answer = if self.declines && Rng::with_seed(order).u64(..DECLINED_IN) == 0 {
+        let answer = if self.declines && has_no_cover(order, self.cards) {
             books.declined += 1;
             StatusCode::PAYMENT_REQUIRED
         } else {
@@ -210,6 +218,10 @@ impl Product {
         books.answers.insert(key.to_owned(), answer);
         answer
     }
+}
+
+fn has_no_cover(order: u64, cards: u64) -> bool {
+    Rng::with_seed(cards ^ order).u64(..DECLINED_IN) == 0
 }
 
 async fn answer(
