@@ -18,6 +18,28 @@ pub(crate) async fn succeeds(x: u64) -> Result<u64, Failed> {
     Ok(black_box(x) + 1)
 }
 
+/// A request that owns something, as most do.
+#[derive(Clone)]
+pub(crate) struct Order {
+    pub(crate) x: u64,
+    pub(crate) lines: Box<[u8]>,
+}
+
+impl Order {
+    pub(crate) fn new(x: u64) -> Self {
+        Self {
+            x,
+            lines: Box::from([7; 64]),
+        }
+    }
+}
+
+/// The body that is sent an order.
+pub(crate) async fn ordered(order: Order) -> Result<u64, Failed> {
+    black_box(&order.lines);
+    Ok(black_box(order.x) + 1)
+}
+
 /// A body that is ready at its second poll.
 pub(crate) async fn yields(x: u64) -> Result<u64, Failed> {
     once_pending().await;

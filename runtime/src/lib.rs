@@ -104,7 +104,7 @@
 //! | `breakerbox_bulkhead_rejected_total` | counter | `service` | calls for which the bulkhead had no place |
 //! | `breakerbox_rate_limited_total` | counter | `service` | calls that were too many for the rate limit |
 //! | `breakerbox_retries_total` | counter | `service`, `result` | calls that were to be made again, by what became of them: `succeeded`, `exhausted`, `out_of_time`, `told_to_wait` (the service asked for a longer wait than there was time for), `over_budget`, `refused` (a policy turned a later attempt down), `cancelled` |
-//! | `breakerbox_retry_attempts_total` | counter | `service` | attempts after the first that began |
+//! | `breakerbox_retry_attempts_total` | counter | `service` | attempts after the first that began; one that follows a wait for the circuit is not among them, since the one before it was not made |
 //! | `breakerbox_retry_budget_exhausted_total` | counter | `service` | calls that were not made again since the budget was used up |
 //! | `breakerbox_fallbacks_total` | counter | `service`, `result` | answers of fallbacks: `success`, or `failure` where the fallback failed, too |
 //!

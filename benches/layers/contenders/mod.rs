@@ -4,11 +4,13 @@
 //! and those of tower-resilience where tower has none. `tower-resilience` takes all of its
 //! own, in the rows where that is another thing.
 //!
-//! Three differences remain, all in favour of the peers. A service is called by its one
+//! Two differences remain, both in favour of the peers. A service is called by its one
 //! owner, who never needs a clone of it for a call; our functions are called from
-//! everywhere. Tower's rate limit belongs to its owner alone, so that it needs no lock;
-//! ours is that of the process. And the peers count and publish nothing, since their
-//! feature `metrics` is left out.
+//! everywhere. And the peers count and publish nothing, since their feature `metrics` is
+//! left out.
+//!
+//! What is retried is a request that owns memory, as most do: tower's layers clone it before
+//! the first attempt, ours lends it to each.
 
 use crate::harness;
 use crate::harness::Case;

@@ -15,6 +15,7 @@ use breakerbox::retry;
 use breakerbox::timeout;
 
 use crate::body::FALLS_BACK;
+use crate::body::Order;
 use crate::body::SUCCEEDS;
 use crate::body::once_pending;
 use crate::body::opened;
@@ -26,7 +27,9 @@ use crate::numbers::FALLBACK;
 
 pub(super) const CASES: &[(&str, Build)] = &[
     ("bare", || polled(SUCCEEDS, succeeds)),
-    ("retry", || guarded(|| polled(SUCCEEDS, retried))),
+    ("retry", || {
+        guarded(|| polled(SUCCEEDS, |x| retried(Order::new(x))))
+    }),
     ("timeout", || guarded(|| polled(SUCCEEDS, timed))),
     ("bulkhead", || guarded(|| polled(SUCCEEDS, in_a_slot))),
     ("rate_limit", || guarded(|| polled(SUCCEEDS, limited))),
@@ -45,9 +48,7 @@ pub(super) const CASES: &[(&str, Build)] = &[
 static REGISTRY: LazyLock<Registry> = LazyLock::new(|| {
     Registry::builder()
         // Cargo builds all of a workspace with the features of its tests, where breakerbox
-        // would follow tokio's clock: this is the clock that it has everywhere else. With
-        // those features its timers come from a thread of their own instead of the runtime,
-        // which makes `stack_pending` slower than it is elsewhere.
+        // would follow tokio's clock: this is the clock that it has everywhere else.
         .clock(Clock::system())
         .install()
         .expect("nothing was installed before")
@@ -70,8 +71,9 @@ fn is_transient(error: &WorkError) -> bool {
 }
 
 #[retry(attempts = 3, delay = "100ms", retry_on = is_transient)]
-async fn retried(x: u64) -> Result<u64, WorkError> {
-    Ok(black_box(x) + 1)
+async fn retried(order: Order) -> Result<u64, WorkError> {
+    black_box(&order.lines);
+    Ok(black_box(order.x) + 1)
 }
 
 #[timeout("1s")]

@@ -1,6 +1,9 @@
 //! tower: the layers it has itself, and for a breaker and a fallback those of
 //! tower-resilience.
 
+use std::future::poll_fn;
+use std::sync::Mutex;
+use std::sync::PoisonError;
 use std::time::Duration;
 
 use tokio::time::Sleep;
@@ -21,13 +24,17 @@ use super::service::called;
 use super::tower_resilience::breaker;
 use crate::body::FALLS_BACK;
 use crate::body::Failed;
+use crate::body::Order;
 use crate::body::SUCCEEDS;
 use crate::body::fails;
 use crate::body::opened;
+use crate::body::ordered;
+use crate::body::repeated;
 use crate::body::succeeds;
 use crate::body::yields;
 use crate::harness::Build;
 use crate::harness::work::Work;
+use crate::harness::work::now;
 use crate::numbers::ATTEMPTS;
 use crate::numbers::CONCURRENT;
 use crate::numbers::DELAY;
@@ -81,10 +88,10 @@ impl Transient for CircuitBreakerError<BoxError> {
     }
 }
 
-impl<E: Transient> Policy<u64, u64, E> for Attempts {
+impl<Req: Clone, E: Transient> Policy<Req, u64, E> for Attempts {
     type Future = Sleep;
 
-    fn retry(&mut self, _: &mut u64, result: &mut Result<u64, E>) -> Option<Sleep> {
+    fn retry(&mut self, _: &mut Req, result: &mut Result<u64, E>) -> Option<Sleep> {
         let is_again = matches!(result, Err(error) if error.is_transient());
         if !is_again || self.left == 0 {
             return None;
@@ -95,14 +102,16 @@ impl<E: Transient> Policy<u64, u64, E> for Attempts {
         Some(sleep)
     }
 
-    fn clone_request(&mut self, request: &u64) -> Option<u64> {
-        Some(*request)
+    fn clone_request(&mut self, request: &Req) -> Option<Req> {
+        Some(request.clone())
     }
 }
 
 fn retry() -> Box<dyn Work> {
-    let layer = RetryLayer::new(Attempts::ALL);
-    called(SUCCEEDS, layer.layer(service_fn(succeeds)))
+    let stack = ServiceBuilder::new()
+        .map_request(Order::new)
+        .layer(RetryLayer::new(Attempts::ALL));
+    called(SUCCEEDS, stack.service(service_fn(ordered)))
 }
 
 fn timeout() -> Box<dyn Work> {
@@ -116,10 +125,18 @@ fn bulkhead() -> Box<dyn Work> {
     called(SUCCEEDS, layer.layer(service_fn(succeeds)))
 }
 
-/// One that waits, and whose owner shares it with nobody.
+/// One that waits. It cannot be cloned, so it is shared by all who call, as ours is, in the
+/// cheapest way: each call takes a lock.
 fn rate_limit() -> Box<dyn Work> {
     let layer = RateLimitLayer::new(RATE.into(), PER);
-    called(SUCCEEDS, layer.layer(service_fn(succeeds)))
+    let service = Mutex::new(layer.layer(service_fn(succeeds)));
+    Box::new(move |calls: u64| {
+        repeated(calls, SUCCEEDS, |x| {
+            let mut service = service.lock().unwrap_or_else(PoisonError::into_inner);
+            now(poll_fn(|context| service.poll_ready(context)))?;
+            now(service.call(x))
+        })
+    })
 }
 
 fn fallback() -> Box<dyn Work> {

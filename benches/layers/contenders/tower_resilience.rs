@@ -23,9 +23,11 @@ use tower_resilience_timelimiter::TimeLimiterLayer;
 use super::service::called;
 use crate::body::FALLS_BACK;
 use crate::body::Failed;
+use crate::body::Order;
 use crate::body::SUCCEEDS;
 use crate::body::fails;
 use crate::body::opened;
+use crate::body::ordered;
 use crate::body::succeeds;
 use crate::body::yields;
 use crate::harness::Build;
@@ -63,11 +65,13 @@ pub(super) fn breaker(threshold: usize) -> CircuitBreakerLayer<DefaultClassifier
 }
 
 fn retry() -> Box<dyn Work> {
-    let layer = retries(|_: &Failed| true);
-    called(SUCCEEDS, layer.layer(service_fn(succeeds)))
+    let stack = ServiceBuilder::new()
+        .map_request(Order::new)
+        .layer(retries(|_: &Failed| true));
+    called(SUCCEEDS, stack.service(service_fn(ordered)))
 }
 
-fn retries<E: 'static>(again: fn(&E) -> bool) -> RetryLayer<u64, u64, E> {
+fn retries<Req, E: 'static>(again: fn(&E) -> bool) -> RetryLayer<Req, u64, E> {
     let config = RetryLayer::builder()
         .max_attempts(ATTEMPTS as usize)
         .exponential_backoff(DELAY);

@@ -165,6 +165,14 @@ impl Policies {
         Ok(Retry::new(&self.retries, policy, deadline))
     }
 
+    /// How many attempts after the first have begun. One that follows a wait for the circuit is
+    /// not among them: the one before it was not made.
+    #[cfg(feature = "retry")]
+    #[must_use]
+    pub fn retried(&self) -> u64 {
+        self.retries.counts().attempts()
+    }
+
     /// How often a timeout gave a call up while it ran.
     #[must_use]
     pub fn timeouts(&self) -> u64 {

@@ -39,6 +39,7 @@ pub use crate::timeout::Within;
 use super::Wrapped;
 
 /// Of a stack that names no service.
+#[inline]
 #[must_use]
 pub fn unnamed() -> &'static Policies {
     crate::registry::unnamed()

@@ -9,6 +9,8 @@ use std::sync::RwLock;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
+use once_cell::race::OnceRef;
+
 use crate::event::Activity;
 use crate::event::Warning;
 use crate::host::Host;
@@ -36,6 +38,9 @@ static LINKED: LazyLock<BTreeMap<&'static str, Vec<&'static PolicySite>>> = Lazy
     linked
 });
 
+/// In the global registry, of functions that name no service.
+static UNNAMED: OnceRef<'static, Policies> = OnceRef::new();
+
 /// What came of making one.
 struct Made {
     policies: &'static Policies,
@@ -61,8 +66,23 @@ pub fn policies(service: &str) -> &'static Policies {
 }
 
 /// Those of functions that name no service: nothing is counted.
+#[inline]
 pub(crate) fn unnamed() -> &'static Policies {
-    Registry::current().inner.unnamed()
+    match UNNAMED.get() {
+        Some(policies) if !scope::any() => policies,
+        _ => resolve_unnamed(),
+    }
+}
+
+#[cold]
+fn resolve_unnamed() -> &'static Policies {
+    if let Some(registry) = scope::current() {
+        return registry.inner.unnamed();
+    }
+    let policies = Registry::global().inner.unnamed();
+    // Another thread may have been quicker, with the same.
+    let _ = UNNAMED.set(policies);
+    policies
 }
 
 /// Gives `body` up where it has not ended `limit` after it was first polled. Nobody counts it:
