@@ -164,6 +164,11 @@ fn find<'life0, 'async_trait>(
                                     ::core::option::Option::Some(_) => true,
                                     ::core::option::Option::None => false,
                                 };
+                                if !__again_1
+                                    && ::breakerbox::__private::is_first(&__retry_1)
+                                {
+                                    break '__attempts_1 ::core::option::Option::Some(__out);
+                                }
                                 match ::breakerbox::__private::next::<
                                     Result<u32, E>,
                                 >(

@@ -240,6 +240,11 @@ async fn charge(&self, order: &Order) -> Result<Receipt, PaymentError> {
                                     ::core::option::Option::Some(_) => true,
                                     ::core::option::Option::None => false,
                                 };
+                                if !__again_2
+                                    && ::breakerbox::__private::is_first(&__retry_2)
+                                {
+                                    break '__attempts_2 ::core::option::Option::Some(__out);
+                                }
                                 match ::breakerbox::__private::next::<
                                     Result<Receipt, PaymentError>,
                                 >(

@@ -57,6 +57,9 @@ async fn charge(lines: Vec<Line>) -> Result<Receipt, PaymentError> {
                 }
                 ::core::option::Option::None => false,
             };
+            if !__again_0 && ::breakerbox::__private::is_first(&__retry_0) {
+                break '__attempts_0 __out;
+            }
             match ::breakerbox::__private::next::<
                 Result<Receipt, PaymentError>,
             >(&mut __retry_0, __out, __again_0, ::core::option::Option::None) {

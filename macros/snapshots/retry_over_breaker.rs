@@ -115,6 +115,9 @@ async fn charge(&self, order: &Order) -> Result<Receipt, PaymentError> {
                                 ::core::option::Option::is_some(&__retry_after)
                             }
                         };
+                        if !__again_0 && ::breakerbox::__private::is_first(&__retry_0) {
+                            break '__attempts_0 __out;
+                        }
                         match ::breakerbox::__private::next::<
                             Result<Receipt, PaymentError>,
                         >(&mut __retry_0, __out, __again_0, __retry_after) {

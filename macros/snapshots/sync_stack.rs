@@ -133,6 +133,9 @@ fn read(path: &Path) -> Result<String, E> {
                             ::core::option::Option::Some(_) => true,
                             ::core::option::Option::None => false,
                         };
+                        if !__again_0 && ::breakerbox::__private::is_first(&__retry_0) {
+                            break '__attempts_0 __out;
+                        }
                         match ::breakerbox::__private::next_blocking::<
                             Result<String, E>,
                         >(

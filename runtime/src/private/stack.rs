@@ -135,6 +135,14 @@ pub fn retrying<Out>(
     Retrying::new(policies.retries(), policy, bound.map(Bound::nearest))
 }
 
+/// Whether this is the first attempt, and nothing was waited for before it.
+#[cfg(feature = "retry")]
+#[inline]
+#[must_use]
+pub const fn is_first<Out>(retrying: &Retrying<'static, Out>) -> bool {
+    retrying.is_first()
+}
+
 /// A body has brought `out`: breaks with the answer, or continues with the pause before the
 /// next attempt.
 #[cfg(feature = "retry")]

@@ -99,26 +99,17 @@ impl<'p, Out> Retrying<'p, Out> {
         }
     }
 
+    /// Whether this is the first attempt, and nothing was waited for before it. Where the caller
+    /// does not want to try again then, there is nothing to tell.
+    #[inline]
+    pub(crate) const fn is_first(&self) -> bool {
+        self.later.is_none()
+    }
+
     /// A body has run and brought `out`, after which the caller wants to try `again` or not;
     /// the service may have asked to be left alone for `retry_after`. Breaks with the answer,
     /// or continues with the pause before the next attempt.
-    #[inline]
     pub(crate) fn next(
-        &mut self,
-        out: Out,
-        again: bool,
-        retry_after: Option<Duration>,
-    ) -> ControlFlow<Out, Pause<'p>> {
-        // The usual call, which is made once.
-        if !again && self.later.is_none() {
-            return ControlFlow::Break(out);
-        }
-        self.next_of_many(out, again, retry_after)
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn next_of_many(
         &mut self,
         out: Out,
         again: bool,

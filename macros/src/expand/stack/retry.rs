@@ -67,6 +67,10 @@ impl Nest<'_> {
             let #out: #ty = #inner;
             #struck
             let #asked: bool = #again;
+            // The usual call, which is made once: its output is handed on where it is.
+            if !#asked && #krate::__private::is_first(&#retry) {
+                break #attempts #answer;
+            }
             match #next(&mut #retry, #out, #asked, #retry_after) {
                 ::core::ops::ControlFlow::Break(#out) => break #attempts #answer,
                 ::core::ops::ControlFlow::Continue(#slept) => { #rest continue #attempts }
