@@ -1,5 +1,6 @@
 //! What is guarded may be carried over a caught panic where the plain call may.
 
+use std::error::Error;
 use std::io;
 use std::panic;
 use std::panic::RefUnwindSafe;
@@ -9,6 +10,7 @@ use breakerbox::Policy;
 use breakerbox::Registry;
 use breakerbox::State;
 use breakerbox::circuit_breaker;
+use breakerbox::resilient;
 use breakerbox::with_registry;
 
 use super::now;
@@ -43,6 +45,19 @@ fn made(text: String) -> impl Future<Output = io::Result<String>> {
     plain(text)
 }
 
+#[resilient(
+    service = "unwinding: stacked",
+    timeout("8s"),
+    retry(idempotent, clone(text)),
+    circuit_breaker,
+    rate_limit("100/s", max_wait = "50ms"),
+    bulkhead(max_concurrent = 6, max_wait = "50ms"),
+    timeout("2s")
+)]
+async fn stacked(text: String) -> Result<String, Box<dyn Error + Send + Sync>> {
+    Ok(text)
+}
+
 #[circuit_breaker(service = "unwinding: panics", threshold = 1)]
 async fn panics() -> io::Result<()> {
     panic::resume_unwind(Box::new("the body"))
@@ -57,6 +72,7 @@ fn a_guarded_future_is_unwind_safe_where_the_plain_one_is() {
     drop(may_unwind(with_fallback(String::new())));
     drop(may_unwind(named_at_run_time("unwinding: named")));
     drop(may_unwind(made(String::new())));
+    drop(may_unwind(stacked(String::new())));
     drop(may_unwind(with_registry(
         registry.clone(),
         guarded(String::new()),

@@ -1,6 +1,8 @@
 //! Waiting for a place in a bulkhead.
 
 use std::fmt;
+use std::panic::RefUnwindSafe;
+use std::panic::UnwindSafe;
 use std::pin::Pin;
 use std::task::Context;
 use std::task::Poll;
@@ -43,6 +45,10 @@ struct Queued<'b> {
 /// Ready when it is one's turn.
 type Turn<'b> =
     Pin<Box<dyn Future<Output = Result<SemaphorePermit<'b>, AcquireError>> + Send + Sync + 'b>>;
+
+/// What may be seen after a panic is a place in the queue, which is none the worse for it.
+impl UnwindSafe for AcquireSlot<'_> {}
+impl RefUnwindSafe for AcquireSlot<'_> {}
 
 impl<'b> AcquireSlot<'b> {
     pub(super) const fn new(bulkhead: &'b Bulkhead, until: Option<Tick>) -> Self {

@@ -4,6 +4,7 @@ mod acquire;
 mod slot;
 
 use std::fmt;
+use std::panic::RefUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::AtomicU64;
@@ -204,6 +205,10 @@ impl Bulkhead {
         self.rejected_late.fetch_add(1, Relaxed);
     }
 }
+
+/// Whatever panics while it holds a slot gives it back; the queue of the semaphore, which may
+/// not be marked as such, is whole after every step.
+impl RefUnwindSafe for Bulkhead {}
 
 impl fmt::Debug for Bulkhead {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -4,6 +4,8 @@
 mod tests;
 
 use std::fmt;
+use std::panic::RefUnwindSafe;
+use std::panic::UnwindSafe;
 use std::pin::Pin;
 use std::task::Context;
 use std::task::Poll;
@@ -29,6 +31,10 @@ pub struct AcquireToken<'l> {
     until: Option<Tick>,
     queued: Option<Queued<'l>>,
 }
+
+/// What may be seen after a panic is a turn in the line, which is none the worse for it.
+impl UnwindSafe for AcquireToken<'_> {}
+impl RefUnwindSafe for AcquireToken<'_> {}
 
 /// One who stands in the line, and leaves it when this is dropped.
 struct Queued<'l> {

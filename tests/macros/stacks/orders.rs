@@ -57,8 +57,10 @@ impl Service {
 struct Order {
     layers: &'static [&'static str],
     service: &'static str,
-    call: for<'c> fn(Service, &'c Count) -> Pin<Box<dyn Future<Output = R> + 'c>>,
+    call: for<'c> fn(Service, &'c Count) -> Call<'c>,
 }
+
+type Call<'c> = Pin<Box<dyn Future<Output = R> + 'c>>;
 
 impl Order {
     fn shown(&self) -> String {
@@ -201,7 +203,7 @@ async fn played(order: &Order, service: Service) -> String {
 }
 
 fn counted(calls: &Calls) -> String {
-    let counted = calls.by_label().into_iter().filter(|(_, count)| *count > 0);
+    let counted = calls.by_label().filter(|(_, count)| *count > 0);
     let counted: Vec<_> = counted
         .map(|(outcome, count)| format!("{count} `{outcome}`"))
         .collect();
