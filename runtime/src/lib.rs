@@ -1,4 +1,5 @@
-//! Circuit breakers for Rust services that call other services.
+//! A resilience toolkit for Rust services that call other services: circuit breakers first,
+//! and the policies that stand beside them.
 //!
 //! Annotate a client function, and its calls are guarded by the breaker of the
 //! service it names:
@@ -40,9 +41,24 @@
 //! Three promises, in this order. It never makes things worse: a guarded call costs
 //! nanoseconds, and a probe that is dropped, panics or hangs always gives its place
 //! back. It tells the truth about money: [`Rejected`] means that nothing of the call
-//! left the process. It explains itself: why the circuit opened, on what numbers, and
+//! left the process, and [`TimedOut`] that nobody knows. It explains itself: why the circuit opened, on what numbers, and
 //! when the next probe is due, in the error, the [`Event`], the [`Snapshot`] and the
 //! metrics.
+//!
+//! # Other policies
+//!
+//! `#[retry]` (feature `retry`), [`#[timeout]`](macro@timeout), [`#[bulkhead]`](macro@bulkhead),
+//! `#[rate_limit]` (feature `rate-limit`) and [`#[fallback]`](macro@fallback) stand on the same
+//! function, in written order, outermost first; [`#[resilient]`](macro@resilient) has all of
+//! them in one. What their order means for a service that is slow, fails or hangs is the table
+//! of [`what_runs_how_often`].
+//!
+//! All of them keep to what is promised about money. A call that one of them rejects has sent
+//! nothing. A timeout that strikes while the call runs is a [`TimedOut`]: it may have been
+//! carried out. A fallback runs only for a call that was rejected and never begun, unless it is
+//! asked for more, and a call is made again only where `retry_on` or `idempotent` is written.
+//! Once a body ran, the caller never gets a [`Rejected`] of this call. [`deadline`](fn@deadline)
+//! is what is left of the nearest timeout, to be sent along with a request.
 //!
 //! # Guarded functions that call others
 //!
@@ -54,7 +70,26 @@
 //! # Without the attribute
 //!
 //! [`Breaker::try_acquire`] gives a [`Permit`], which is settled with what the call
-//! said about the service; [`Breaker::call`] does both.
+//! said about the service; [`Breaker::call`] does both. [`policies()`] has the [`Bulkhead`],
+//! the rate limiter and the retries of a service, and [`timeout()`] is one of no service:
+//!
+//! ```
+//! use std::time::Duration;
+//! use breakerbox::BulkheadPolicy;
+//!
+//! # async fn get() -> u16 { 200 }
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let quotes = breakerbox::policies("quotes");
+//! let slot = quotes.bulkhead(BulkheadPolicy::new(10))?.acquire().await?;
+//! let answer = quotes.timeout(Duration::from_secs(2), get()).await?;
+//! drop(slot);
+//! # assert_eq!(answer, 200);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! They are the ones that attributes of that service use, and they count for it.
 //!
 //! # Configuration
 //!
@@ -121,8 +156,9 @@
 //! # Features
 //!
 //! `macros` and `metrics` are on by default. `config` and `watch` read files and the
-//! environment; `retry` and `rate-limit` bring the attributes of those names; `test-util` is
-//! for dev-dependencies.
+//! environment; `retry` and `rate-limit` bring the attributes of those names and what they are
+//! without attributes (`Retry`, `RateLimiter`); `test-util` is for dev-dependencies. Timeouts,
+//! bulkheads and fallbacks are always there.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -292,6 +328,6 @@ pub use verdict::IntoVerdict;
 pub use verdict::Verdict;
 
 /// The examples of the README are tests, too.
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "retry", feature = "rate-limit"))]
 #[doc = include_str!("../../README.md")]
 mod readme {}

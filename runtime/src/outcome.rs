@@ -7,7 +7,7 @@ use crate::timed_out::TimedOut;
 /// What a guarded function returns: a `Result`, by whatever name.
 ///
 /// Functions that return something else say in the attribute what counts as a
-/// failure and what to return while the circuit is open.
+/// failure and what to return for a call that is not made.
 #[diagnostic::on_unimplemented(
     message = "a guarded function must return a `Result`, but this one returns `{Self}`",
     label = "not a `Result`",
@@ -43,7 +43,7 @@ impl<T, E> Outcome for Result<T, E> {
 /// An error that a rejection can become: every `E: From<Rejected>`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be made from `breakerbox::Rejected`, so this guarded function has \
-               no error to return while the circuit is open",
+               no error to return for a call that is not made",
     label = "needs `impl From<breakerbox::Rejected> for {Self}`",
     note = "with thiserror add a variant: `#[error(transparent)] Rejected(#[from] breakerbox::Rejected)`",
     note = "or say in the attribute what to return: `map_rejected = |rejected| MyError::Unavailable`, \

@@ -41,6 +41,7 @@ impl PolicySite {
     /// Where the name or the numbers are ones that no policy can have. In a `static` that is
     /// a compile error.
     #[must_use]
+    #[track_caller]
     pub const fn new(service: &'static str, limits: Limits, file: &'static str, line: u32) -> Self {
         if let Err(error) = name::check(service) {
             panic!("{}", error.0);
@@ -62,6 +63,7 @@ impl DynamicPolicySite {
     ///
     /// As [`PolicySite::new`].
     #[must_use]
+    #[track_caller]
     pub const fn new(limits: Limits, file: &'static str, line: u32) -> Self {
         Self {
             stack: Stack::new(limits, file, line),
@@ -70,6 +72,7 @@ impl DynamicPolicySite {
 }
 
 impl Stack {
+    #[track_caller]
     const fn new(limits: Limits, file: &'static str, line: u32) -> Self {
         if let Some(message) = limits.wrong() {
             panic!("{}", message);

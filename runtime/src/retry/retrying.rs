@@ -17,9 +17,9 @@ use crate::retry::retries::Retries;
 
 /// One call that may be made again, from the beginning of its first attempt.
 ///
-/// Whoever makes the attempts tells how each of them ended: [`next`](Self::next) where its
-/// body ran, [`refused`](Self::refused) where a policy inside turned it down. Once a body ran,
-/// the answer is always the output of a body.
+/// Whoever makes the attempts tells how each of them ended: `next` where its body ran,
+/// `refused` where a policy inside turned it down. Once a body ran, the answer is always the
+/// output of a body.
 ///
 /// It is small, and the usual call, which is made once, allocates nothing and reads no clock
 /// but for `max_elapsed` and `budget`.

@@ -93,4 +93,13 @@ async fn keeps_a_place() -> Result<u32, breakerbox::Error<Plain>> {
     unknown()
 }
 
+#[bulkhead(service = name(), max_concurrent = NO_PLACES)]
+async fn nor_of_a_service_by_expression() -> Result<u32, Rejects> {
+    Ok(1)
+}
+
+fn name() -> &'static str {
+    "d"
+}
+
 fn main() {}
