@@ -1,6 +1,7 @@
 //! Timeouts: one for an attempt, one for all of a call, or both.
 
 use std::fmt;
+use std::panic::RefUnwindSafe;
 use std::panic::UnwindSafe;
 use std::pin::Pin;
 use std::task::Context;
@@ -110,6 +111,7 @@ pin_project! {
 
 /// What may be seen after a panic is the body and a timer, so it all depends on the body.
 impl<F: UnwindSafe> UnwindSafe for Within<'_, F> {}
+impl<F: RefUnwindSafe> RefUnwindSafe for Within<'_, F> {}
 
 impl<'b, F: Future> Within<'b, F> {
     #[inline]
@@ -179,6 +181,7 @@ impl Policies {
 
 /// As of [`Within`].
 impl<F: UnwindSafe> UnwindSafe for Timeout<F> {}
+impl<F: RefUnwindSafe> RefUnwindSafe for Timeout<F> {}
 
 impl<F: Future> Future for Timeout<F> {
     type Output = Result<F::Output, TimedOut>;

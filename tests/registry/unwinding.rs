@@ -1,6 +1,5 @@
 //! What is guarded may be carried over a caught panic where the plain call may.
 
-use std::error::Error;
 use std::io;
 use std::panic;
 use std::panic::RefUnwindSafe;
@@ -8,7 +7,9 @@ use std::panic::UnwindSafe;
 
 use breakerbox::Policy;
 use breakerbox::Registry;
+use breakerbox::Rejected;
 use breakerbox::State;
+use breakerbox::TimedOut;
 use breakerbox::circuit_breaker;
 use breakerbox::resilient;
 use breakerbox::with_registry;
@@ -45,6 +46,14 @@ fn made(text: String) -> impl Future<Output = io::Result<String>> {
     plain(text)
 }
 
+#[derive(Debug, thiserror::Error)]
+enum NotDone {
+    #[error(transparent)]
+    Rejected(#[from] Rejected),
+    #[error(transparent)]
+    TimedOut(#[from] TimedOut),
+}
+
 #[resilient(
     service = "unwinding: stacked",
     timeout("8s"),
@@ -54,7 +63,7 @@ fn made(text: String) -> impl Future<Output = io::Result<String>> {
     bulkhead(max_concurrent = 6, max_wait = "50ms"),
     timeout("2s")
 )]
-async fn stacked(text: String) -> Result<String, Box<dyn Error + Send + Sync>> {
+async fn stacked(text: String) -> Result<String, NotDone> {
     Ok(text)
 }
 
