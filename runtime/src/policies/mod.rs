@@ -16,8 +16,6 @@ use std::sync::atomic::Ordering::Relaxed;
 use once_cell::race::OnceBox;
 
 use crate::bulkhead::Bulkhead;
-#[cfg(feature = "retry")]
-use crate::deadline::Deadline;
 use crate::host::Host;
 use crate::policy::BulkheadPolicy;
 use crate::policy::LimitError;
@@ -161,8 +159,7 @@ impl Policies {
     #[cfg(feature = "retry")]
     pub fn retry(&self, policy: RetryPolicy) -> Result<Retry<'_>, LimitError> {
         policy.check()?;
-        let deadline = |host: &Host| Deadline::nearest(host, None);
-        Ok(Retry::new(&self.retries, policy, deadline))
+        Ok(Retry::new(&self.retries, policy))
     }
 
     /// How many attempts after the first have begun. One that follows a wait for the circuit is

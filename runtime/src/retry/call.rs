@@ -10,9 +10,7 @@ use std::time::Duration;
 
 use pin_project_lite::pin_project;
 
-use crate::clock::Tick;
 use crate::error::Error;
-use crate::host::Host;
 use crate::policy::RetryPolicy;
 use crate::rejected::Rejected;
 use crate::retry::pause::Pause;
@@ -63,21 +61,14 @@ use crate::verdict::Verdict;
 pub struct Retry<'p, On = Undecided> {
     retries: &'p Retries,
     policy: RetryPolicy,
-    /// When the nearest timeout around strikes, asked when a call begins.
-    deadline: fn(&Host) -> Option<Tick>,
     on: On,
 }
 
 impl<'p> Retry<'p> {
-    pub(crate) const fn new(
-        retries: &'p Retries,
-        policy: RetryPolicy,
-        deadline: fn(&Host) -> Option<Tick>,
-    ) -> Self {
+    pub(crate) const fn new(retries: &'p Retries, policy: RetryPolicy) -> Self {
         Self {
             retries,
             policy,
-            deadline,
             on: Undecided(()),
         }
     }
@@ -102,7 +93,6 @@ impl<'p> Retry<'p> {
         Retry {
             retries: self.retries,
             policy: self.policy,
-            deadline: self.deadline,
             on,
         }
     }
@@ -159,11 +149,7 @@ impl<On> Retry<'_, On> {
     }
 
     fn begin<T, E>(&self) -> Retrying<'_, Result<T, Error<E>>> {
-        Retrying::new(
-            self.retries,
-            &self.policy,
-            (self.deadline)(&self.retries.host),
-        )
+        Retrying::new(self.retries, &self.policy, None)
     }
 
     fn judge<T, E>(&self, out: Result<T, Error<E>>) -> Ended<Result<T, Error<E>>>
@@ -313,6 +299,8 @@ mod tests {
     use super::*;
     use crate::breaker::Breaker;
     use crate::clock::ManualClock;
+    use crate::deadline::Deadline;
+    use crate::host::Host;
     use crate::policy::Policy;
     use crate::policy::Window;
     use crate::registry::Registry;
@@ -360,7 +348,7 @@ mod tests {
         }
 
         fn retry(&self, policy: RetryPolicy) -> Retry<'_> {
-            Retry::new(&self.retries, policy, |_| None)
+            Retry::new(&self.retries, policy)
         }
 
         /// One attempt, which ends at once.
@@ -610,7 +598,7 @@ mod tests {
         let host = Arc::new(Host::new());
         let retries = Retries::new(host, "s");
         let policy = STEADY.attempts(100).max_elapsed(seconds(15));
-        let retry = Retry::new(&retries, policy, |_| None).idempotent();
+        let retry = Retry::new(&retries, policy).idempotent();
         let begin = tokio::time::Instant::now();
         let begun = RefCell::new(Vec::new());
         let out: Out = retry
@@ -625,12 +613,17 @@ mod tests {
     }
 
     #[test]
-    fn the_deadline_is_that_of_when_the_call_begins() {
+    fn no_attempt_begins_after_the_deadline_of_the_timeout_around() {
         let service = Service::new(Policy::new());
-        let in_six_seconds = |host: &Host| Some(host.clock.now() + seconds(6));
-        let retry = Retry::new(&service.retries, STEADY, in_six_seconds).idempotent();
+        let host: &'static Host = Box::leak(Box::new(Host::with_clock(service.time.clock())));
+        let retry = Retry::new(&service.retries, STEADY).idempotent();
         let mut call = pin!(retry.call(|| service.attempt(failed())));
         service.time.advance(seconds(100));
+        let deadline = Deadline {
+            host,
+            at: host.clock.now() + seconds(6),
+        };
+        let _entered = deadline.enter();
         assert!(poll(call.as_mut()).is_pending());
         service.time.advance(seconds(5));
         assert_eq!(poll(call), Poll::Ready(failed()));
