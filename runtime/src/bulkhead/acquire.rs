@@ -63,6 +63,12 @@ impl<'b> AcquireSlot<'b> {
         answer.unwrap_or_else(|| Err(self.give_up()))
     }
 
+    /// Whether the timeout around the call has struck.
+    fn is_struck(&self) -> bool {
+        let clock = &self.bulkhead.host.clock;
+        self.until.is_some_and(|until| clock.now() >= until)
+    }
+
     /// Waits no longer than this from now on.
     fn longest(&self) -> Duration {
         let Bulkhead { policy, host, .. } = self.bulkhead;
@@ -93,7 +99,14 @@ impl<'b> Future for AcquireSlot<'b> {
             },
         };
         if let Poll::Ready(permit) = queued.turn.as_mut().poll(context) {
-            permit.expect("nobody closes a bulkhead").forget();
+            let permit = permit.expect("nobody closes a bulkhead");
+            // What would begin now is given up at once, and nobody knew how it ended.
+            if this.is_struck() {
+                drop(permit);
+                this.bulkhead.count_late();
+                return Poll::Ready(Err(queued.too_late));
+            }
+            permit.forget();
             return Poll::Ready(Ok(Slot::new(queued.place)));
         }
         if queued.sleep.as_mut().poll(context).is_ready() {
@@ -448,5 +461,21 @@ mod tests {
         assert_eq!(bulkhead.rejected_late(), 2);
         drop(held);
         assert_eq!((bulkhead.available(), bulkhead.waiting()), (1, 0));
+    }
+
+    #[test]
+    fn a_slot_that_comes_with_the_timeout_around_goes_to_the_next() {
+        let time = ManualClock::new();
+        let bulkhead = bulkhead(ONE.max_wait(SECOND), time.clock());
+        let held = bulkhead.try_acquire().unwrap();
+        let mut late = bulkhead.acquire_until(Some(Tick(0) + SECOND));
+        assert!(poll(&mut late).is_pending());
+        let [mut next] = waiters(&bulkhead);
+        time.advance(SECOND);
+        drop(held);
+        assert_eq!(refused(&mut late), RejectedKind::Deadline);
+        assert_eq!((bulkhead.waiting(), bulkhead.rejected_late()), (0, 1));
+        drop(slot(&mut next));
+        assert_eq!(bulkhead.available(), 1);
     }
 }
