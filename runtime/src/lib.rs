@@ -171,6 +171,7 @@ mod publish;
 #[cfg(feature = "retry")]
 mod retry;
 
+mod blocking;
 mod breaker;
 mod bulkhead;
 mod cells;

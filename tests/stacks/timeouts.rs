@@ -51,6 +51,19 @@ async fn a_body_that_keeps_its_thread_is_late_and_not_given_up() {
     assert_eq!(timeout(SECOND, body).await, Ok(7));
 }
 
+/// It spends its turns of the runtime to the last, and gives the timer none.
+#[tokio::test(start_paused = true)]
+async fn a_body_that_never_has_to_wait_is_given_up_when_it_lets_others_run() {
+    let body = async {
+        sleep(SECOND).await;
+        tokio::time::advance(10 * SECOND).await;
+        for _ in 0..10_000 {
+            tokio::task::coop::consume_budget().await;
+        }
+    };
+    assert!(timeout(2 * SECOND, body).await.is_err());
+}
+
 #[tokio::test(start_paused = true)]
 async fn the_limit_runs_from_the_first_poll() {
     let body = timeout(2 * SECOND, sleep(SECOND));

@@ -6,10 +6,12 @@ use std::panic::UnwindSafe;
 use std::pin::Pin;
 use std::task::Context;
 use std::task::Poll;
+use std::time::Duration;
 
 use tokio::sync::AcquireError;
 use tokio::sync::SemaphorePermit;
 
+use crate::blocking;
 use crate::bulkhead::Bulkhead;
 use crate::bulkhead::Place;
 use crate::bulkhead::Slot;
@@ -58,6 +60,35 @@ impl<'b> AcquireSlot<'b> {
             queued: None,
         }
     }
+
+    /// Waits on this thread. Where that keeps the clock itself from moving, the wait is over by
+    /// the clock of the system.
+    pub(super) fn wait(mut self) -> Result<Slot<'b>, Rejected> {
+        let longest = self.longest();
+        let answer = blocking::wait(&mut self, longest, |_| None);
+        answer.unwrap_or_else(|| Err(self.give_up()))
+    }
+
+    /// Whether the timeout around the call has struck.
+    fn is_struck(&self) -> bool {
+        let clock = &self.bulkhead.host.clock;
+        self.until.is_some_and(|until| clock.now() >= until)
+    }
+
+    /// Waits no longer than this from now on.
+    fn longest(&self) -> Duration {
+        let Bulkhead { policy, host, .. } = self.bulkhead;
+        let max_wait = policy.get_max_wait();
+        let left = self.until.map(|until| until.since(host.clock.now()));
+        left.map_or(max_wait, |left| left.min(max_wait))
+    }
+
+    /// The time is over; a slot that was handed over meanwhile goes to the next.
+    fn give_up(&mut self) -> Rejected {
+        self.bulkhead.count_late();
+        let queued = self.queued.take();
+        queued.expect("who waits is in the queue").too_late
+    }
 }
 
 impl<'b> Future for AcquireSlot<'b> {
@@ -74,7 +105,14 @@ impl<'b> Future for AcquireSlot<'b> {
             },
         };
         if let Poll::Ready(permit) = queued.turn.as_mut().poll(context) {
-            permit.expect("nobody closes a bulkhead").forget();
+            let permit = permit.expect("nobody closes a bulkhead");
+            // What would begin now is given up at once, and nobody knew how it ended.
+            if this.is_struck() {
+                drop(permit);
+                this.bulkhead.count_late();
+                return Poll::Ready(Err(queued.too_late));
+            }
+            permit.forget();
             return Poll::Ready(Ok(Slot::new(queued.place)));
         }
         if queued.sleep.as_mut().poll(context).is_ready() {
@@ -414,5 +452,36 @@ mod tests {
             assert_eq!(rejected.kind(), RejectedKind::BulkheadFull);
         });
         assert!(time.clock().now() >= Tick(0) + SECOND * 3_600);
+    }
+
+    /// The thread that waits is the one that would have to move the time.
+    #[tokio::test(start_paused = true)]
+    async fn a_thread_that_drives_the_clock_itself_waits_no_longer_than_max_wait() {
+        let bulkhead = bulkhead(ONE.max_wait(NANO), Clock::tokio());
+        let held = bulkhead.try_acquire().unwrap();
+        let rejected = bulkhead.acquire_blocking().unwrap_err();
+        assert_eq!(rejected.kind(), RejectedKind::BulkheadFull);
+        let until = Some(bulkhead.host.clock.now() + NANO);
+        let struck = bulkhead.acquire_blocking_until(until).unwrap_err();
+        assert_eq!(struck.kind(), RejectedKind::Deadline);
+        assert_eq!(bulkhead.rejected_late(), 2);
+        drop(held);
+        assert_eq!((bulkhead.available(), bulkhead.waiting()), (1, 0));
+    }
+
+    #[test]
+    fn a_slot_that_comes_with_the_timeout_around_goes_to_the_next() {
+        let time = ManualClock::new();
+        let bulkhead = bulkhead(ONE.max_wait(SECOND), time.clock());
+        let held = bulkhead.try_acquire().unwrap();
+        let mut late = bulkhead.acquire_until(Some(Tick(0) + SECOND));
+        assert!(poll(&mut late).is_pending());
+        let [mut next] = waiters(&bulkhead);
+        time.advance(SECOND);
+        drop(held);
+        assert_eq!(refused(&mut late), RejectedKind::Deadline);
+        assert_eq!((bulkhead.waiting(), bulkhead.rejected_late()), (0, 1));
+        drop(slot(&mut next));
+        assert_eq!(bulkhead.available(), 1);
     }
 }

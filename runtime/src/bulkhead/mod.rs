@@ -171,7 +171,7 @@ impl Bulkhead {
 
     /// The same on a plain thread.
     pub(crate) fn acquire_blocking_until(&self, until: Option<Tick>) -> Result<Slot<'_>, Rejected> {
-        pollster::block_on(self.acquire_until(until))
+        self.acquire_until(until).wait()
     }
 
     /// A place where fewer than `limit` are taken.

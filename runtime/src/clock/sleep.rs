@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use futures_timer::Delay;
 use tokio::runtime::Handle;
+use tokio::task;
 
 /// Ready when a time has passed.
 pub(crate) type Sleep = Pin<Box<dyn Future<Output = ()> + Send + Sync>>;
@@ -13,7 +14,9 @@ pub(crate) type Sleep = Pin<Box<dyn Future<Output = ()> + Send + Sync>>;
 /// without any runtime.
 pub(super) fn in_runtime(duration: Duration) -> Sleep {
     match Handle::try_current() {
-        Ok(_) => Box::pin(tokio::time::sleep(duration)),
+        // It is also over for a task that has spent all its budget, as one that is never kept
+        // waiting does at each turn.
+        Ok(_) => Box::pin(task::unconstrained(tokio::time::sleep(duration))),
         Err(_) => Box::pin(Delay::new(duration)),
     }
 }

@@ -12,6 +12,7 @@ use std::task::Poll;
 use std::task::Waker;
 use std::time::Duration;
 
+use crate::blocking;
 use crate::clock::Sleep;
 use crate::clock::Tick;
 use crate::rate_limit::RateLimiter;
@@ -63,6 +64,33 @@ impl<'l> AcquireToken<'l> {
         }
     }
 
+    /// Waits on this thread. Where that keeps the clock itself from moving, the wait is over by
+    /// the clock of the system.
+    pub(super) fn wait(mut self) -> Result<(), Rejected> {
+        let (limiter, now) = (self.limiter, self.limiter.now());
+        let longest = self.last(now).since(now);
+        let answer = blocking::wait(&mut self, longest, |call| {
+            let (end, _) = call.queued.as_ref()?.sleep.as_ref()?;
+            Some(end.since(limiter.now()))
+        });
+        answer.unwrap_or_else(|| Err(self.give_up()))
+    }
+
+    /// The time is over, and there was no token.
+    fn give_up(&mut self) -> Rejected {
+        let queued = self.queued.take().expect("who waits is in the line");
+        let limiter = self.limiter;
+        let now = limiter.now();
+        let due = limiter.in_line(|line| limiter.due(line.ahead_of(queued.number), now));
+        self.refused(due.since(now), queued.last)
+    }
+
+    /// When its wait is over if it begins now.
+    fn last(&self, now: Tick) -> Tick {
+        let give_up = now + self.limiter.policy().get_max_wait();
+        self.until.map_or(give_up, |until| until.min(give_up))
+    }
+
     /// Takes a token, or joins the line if its turn comes in time.
     fn enter(&self, waker: &Waker) -> Result<Option<Queued<'l>>, Rejected> {
         let limiter = self.limiter;
@@ -73,8 +101,7 @@ impl<'l> AcquireToken<'l> {
         if limiter.take_if_nobody_waits() {
             return Ok(None);
         }
-        let give_up = now + limiter.policy().get_max_wait();
-        let last = self.until.map_or(give_up, |until| until.min(give_up));
+        let last = self.last(now);
         let joined = limiter.in_line(|line| {
             line.pass_over(now, None);
             match limiter.ask(line.len(), now) {

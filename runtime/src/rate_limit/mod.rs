@@ -146,7 +146,7 @@ impl RateLimiter {
 
     /// The same on a plain thread.
     pub(crate) fn acquire_blocking_until(&self, until: Option<Tick>) -> Result<(), Rejected> {
-        pollster::block_on(self.acquire_until(until))
+        self.acquire_until(until).wait()
     }
 
     fn now(&self) -> Tick {

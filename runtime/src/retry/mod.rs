@@ -3,7 +3,6 @@
 //! [`Retrying`] is one call, driven by [`Retry`] or by an expansion. [`Retries`] is what the
 //! calls to one service share.
 
-mod blocking;
 mod budget;
 mod call;
 #[cfg_attr(

@@ -3,12 +3,12 @@
 use std::ops::ControlFlow;
 use std::time::Duration;
 
+use crate::blocking;
 use crate::clock::Tick;
 use crate::deadline::Deadline;
 use crate::policy::RetryPolicy;
 use crate::rejected::Rejected;
 use crate::rejected::RejectedKind;
-use crate::retry::blocking;
 use crate::retry::counts::Counts;
 use crate::retry::counts::Ending;
 use crate::retry::delays::Delays;
@@ -128,7 +128,7 @@ impl<'p, Out> Retrying<'p, Out> {
         retry_after: Option<Duration>,
     ) -> ControlFlow<Out> {
         let delay = self.delay(out, again, retry_after)?;
-        blocking::wait(Pause::new(&self.retries.host.clock, delay), delay);
+        self.sleep(delay);
         self.retries.counts.begin_attempt();
         ControlFlow::Continue(())
     }
@@ -146,8 +146,14 @@ impl<'p, Out> Retrying<'p, Out> {
         let Some(left) = self.time_to_wait(&rejected) else {
             return self.give_up(rejected);
         };
-        blocking::wait(Pause::new(&self.retries.host.clock, left), left);
+        self.sleep(left);
         Refusal::Again
+    }
+
+    /// On this thread, by the clock of the registry or of the system, whichever is first.
+    fn sleep(&self, duration: Duration) {
+        let mut pause = Pause::new(&self.retries.host.clock, duration);
+        let _ = blocking::wait(&mut pause, duration, |_| None);
     }
 
     fn delay(

@@ -501,3 +501,32 @@ fn a_task_that_goes_with_its_waker_may_be_in_the_line_itself() {
     limiter.try_acquire().unwrap();
     assert_eq!(*seen.lock().unwrap(), [true, true]);
 }
+
+/// The thread that waits is the one that would have to drive the timer of the runtime.
+#[test]
+fn a_thread_that_drives_the_timer_itself_gets_its_token() {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .unwrap();
+    let _entered = runtime.enter();
+    let policy = RatePolicy::new(1, Duration::from_millis(1)).max_wait(Duration::from_secs(1));
+    let host = Arc::new(Host::with_clock(Clock::system()));
+    let limiter = RateLimiter::new(&"s3", policy, host);
+    for _ in 0..3 {
+        assert_eq!(limiter.acquire_blocking().map_err(|it| it.kind()), Ok(()));
+    }
+    assert_eq!((limiter.waiting(), limiter.rejected()), (0, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_thread_that_keeps_the_clock_from_moving_waits_no_longer_than_max_wait() {
+    let policy = RatePolicy::new(1, Duration::from_millis(1)).max_wait(Duration::from_millis(1));
+    let host = Arc::new(Host::with_clock(Clock::tokio()));
+    let limiter = RateLimiter::new(&"s3", policy, host);
+    assert!(limiter.acquire_blocking().is_ok());
+    let rejected = limiter.acquire_blocking().unwrap_err();
+    assert_eq!(rejected.kind(), RejectedKind::RateLimited);
+    assert_eq!(rejected.retry_after(), Some(Duration::from_millis(1)));
+    assert_eq!((limiter.waiting(), limiter.rejected()), (0, 1));
+}
