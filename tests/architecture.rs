@@ -17,7 +17,7 @@ const RUNTIME: &[&[&str]] = &[
     &["bulkhead", "rate_limit", "retry"],
     &["cells", "gate"],
     &["durations", "hot", "recent", "ring", "word"],
-    &["deadline"],
+    &["blocking", "deadline"],
     &["config", "error", "event", "host", "outcome", "rules"],
     &["settings"],
     &["limit_conflict"],
@@ -44,7 +44,7 @@ const MACROS: &[&[&str]] = &[
     &["item"],
     &["rate", "share"],
     &["value"],
-    &["errors", "kind", "respan"],
+    &["errors", "kind", "leave", "respan"],
 ];
 
 /// What the rules may know: the law of the breaker has no clock, lock or thread.

@@ -182,6 +182,11 @@ fn find<'life0, 'async_trait>(
                                     }
                                     ::core::ops::ControlFlow::Continue(__sleep_1) => {
                                         __sleep_1.await;
+                                        if let ::core::option::Option::Some(__out) = ::breakerbox::__private::too_late(
+                                            &mut __retry_1,
+                                        ) {
+                                            break '__attempts_1 ::core::option::Option::Some(__out);
+                                        }
                                         continue '__attempts_1;
                                     }
                                 }

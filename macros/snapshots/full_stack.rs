@@ -258,6 +258,11 @@ async fn charge(&self, order: &Order) -> Result<Receipt, PaymentError> {
                                     }
                                     ::core::ops::ControlFlow::Continue(__sleep_2) => {
                                         __sleep_2.await;
+                                        if let ::core::option::Option::Some(__out) = ::breakerbox::__private::too_late(
+                                            &mut __retry_2,
+                                        ) {
+                                            break '__attempts_2 ::core::option::Option::Some(__out);
+                                        }
                                         continue '__attempts_2;
                                     }
                                 }

@@ -126,6 +126,11 @@ async fn charge(&self, order: &Order) -> Result<Receipt, PaymentError> {
                             }
                             ::core::ops::ControlFlow::Continue(__sleep_0) => {
                                 __sleep_0.await;
+                                if let ::core::option::Option::Some(__out) = ::breakerbox::__private::too_late(
+                                    &mut __retry_0,
+                                ) {
+                                    break '__attempts_0 __out;
+                                }
                                 continue '__attempts_0;
                             }
                         }

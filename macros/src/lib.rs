@@ -6,6 +6,7 @@ mod errors;
 mod expand;
 mod item;
 mod kind;
+mod leave;
 mod model;
 mod rate;
 mod respan;

@@ -1,6 +1,7 @@
 //! Judges the policies of a function one by one, and then together.
 
 use proc_macro2::Span;
+use quote::ToTokens;
 use syn::Expr;
 use syn::ExprCall;
 use syn::LitStr;
@@ -18,6 +19,7 @@ use crate::errors::Errors;
 use crate::item::Function;
 use crate::item::Shape;
 use crate::kind::Kind;
+use crate::leave::may_leave;
 use crate::model::Answer;
 use crate::model::Bulkhead;
 use crate::model::Guard;
@@ -203,10 +205,11 @@ fn fallback(args: FallbackArgs, facts: &mut Facts, errors: &mut Errors) -> Optio
         Expr::Closure(closure) => Fallback::Closure(closure),
         value => Fallback::Value(value),
     };
-    facts.never_fails = is_ok(match &answer {
+    let code = match &answer {
         Fallback::Value(value) => value,
         Fallback::Closure(closure) => &closure.body,
-    });
+    };
+    facts.never_fails = is_ok(code) && !may_leave(&code.to_token_stream());
     let plan = fallback::of_policy(answer, when, errors)?;
     if let Answer::Inline(inline) = &plan.answer {
         facts.parameter = Some(inline.pattern.span());

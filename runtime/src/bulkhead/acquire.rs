@@ -21,7 +21,8 @@ use crate::rejected::Rejected;
 
 /// Waits for a slot of a [`Bulkhead`], made by [`Bulkhead::acquire`].
 ///
-/// It allocates only where it has to wait. It needs no runtime.
+/// It allocates only where it has to wait. It needs no runtime; in one of tokio it waits by
+/// its timer, which has to be enabled there.
 ///
 /// # Cancel safety
 ///

@@ -156,7 +156,14 @@ pub fn next<Out>(
     retrying.next(out, again, retry_after)
 }
 
-/// The same, with the pause on this thread.
+/// A pause is over: the answer, where it is too late for another attempt.
+#[cfg(feature = "retry")]
+#[cold]
+pub fn too_late<Out>(retrying: &mut Retrying<'static, Out>) -> Option<Out> {
+    retrying.too_late()
+}
+
+/// The same as [`next`], with the pause on this thread.
 #[cfg(feature = "retry")]
 pub fn next_blocking<Out>(
     retrying: &mut Retrying<'static, Out>,

@@ -113,12 +113,16 @@ impl PolicySite {
     #[cold]
     fn resolve(&'static self) -> &'static Policies {
         if let Some(registry) = scope::current() {
-            return registry.policies(self.service());
+            let policies = registry.policies(self.service());
+            policies.declare(&self.stack);
+            return policies;
         }
         if let Some(policies) = self.cached.get() {
             return policies;
         }
         let policies = Registry::global().policies(self.service());
+        // The linker may not have told of it: not everywhere does code run before `main`.
+        policies.declare(&self.stack);
         // Another thread may have been quicker, with the same.
         let _ = self.cached.set(policies);
         policies

@@ -255,6 +255,10 @@ where
                 }
                 StageProjected::Pause { pause } => {
                     ready!(Pin::new(pause).poll(context));
+                    if let Some(out) = state.too_late() {
+                        this.stage.set(Stage::Over);
+                        return Poll::Ready(out);
+                    }
                     this.stage.set(Stage::Next);
                 }
                 StageProjected::Over => panic!("polled after it was ready"),

@@ -156,6 +156,18 @@ impl<'p, Out> Retrying<'p, Out> {
         let _ = blocking::wait(&mut pause, duration, |_| None);
     }
 
+    /// A pause is over: the answer, where it is too late by now for another attempt and there is
+    /// the output of a body. Whoever wakes a task may be late.
+    pub(crate) fn too_late(&mut self) -> Option<Out> {
+        if self.retries.host.clock.now() < self.end() {
+            return None;
+        }
+        let later = self.later.as_mut()?;
+        let out = later.last.take()?;
+        later.story.end(Ending::OutOfTime);
+        Some(out)
+    }
+
     fn delay(
         &mut self,
         out: Out,

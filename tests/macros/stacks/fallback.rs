@@ -235,3 +235,42 @@ async fn a_fallback_that_fails_may_have_a_fallback() {
     assert_eq!(f(Ok(1)).await, Ok(1));
     assert_eq!(calls("stack-fallback-twice").failure, 2);
 }
+
+/// It is counted, and a retry above it sees it.
+#[tokio::test(start_paused = true)]
+async fn what_leaves_a_fallback_early_is_its_answer() {
+    static BODY: Count = Count::new();
+    #[retry(idempotent)]
+    #[fallback(Ok(nobody()? + 1), when = any)]
+    #[circuit_breaker(service = "fallback-leaves", threshold = 9)]
+    async fn f() -> R {
+        BODY.begin();
+        Err(PayError::Status(500))
+    }
+    const fn nobody() -> R {
+        Err(PayError::Status(404))
+    }
+    assert_eq!(f().await, Err(PayError::Status(404)));
+    assert_eq!(BODY.get(), 3);
+    assert_eq!(breakerbox::policies("fallback-leaves").fallbacks(), [0, 3]);
+}
+
+#[test]
+fn what_leaves_a_fallback_early_is_its_answer_on_a_thread_too() {
+    #[fallback(
+        {
+            if true {
+                return Ok(7);
+            }
+            Err(PayError::Status(404))
+        },
+        when = any
+    )]
+    #[circuit_breaker(service = "fallback-leaves-thread", threshold = 9)]
+    fn f() -> R {
+        Err(PayError::Status(500))
+    }
+    assert_eq!(f(), Ok(7));
+    let counted = breakerbox::policies("fallback-leaves-thread").fallbacks();
+    assert_eq!(counted, [1, 0]);
+}

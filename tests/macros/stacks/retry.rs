@@ -8,6 +8,7 @@ use breakerbox::Verdict;
 use breakerbox::circuit_breaker;
 use breakerbox::resilient;
 use breakerbox::retry;
+use breakerbox::timeout;
 use tokio::time::Instant;
 
 use super::Count;
@@ -211,4 +212,23 @@ async fn retries_of_nested_calls_multiply() {
     }
     assert!(outer().await.is_err());
     assert_eq!(BODY.get(), 9);
+}
+
+/// B095: the executor may be late after the pause, too.
+#[tokio::test(start_paused = true)]
+async fn a_task_that_wakes_after_the_deadline_begins_no_attempt() {
+    static BODY: Count = Count::new();
+    #[timeout("1s")]
+    #[retry(idempotent, delay = "900ms", jitter = false, attempts = 2)]
+    async fn f() -> R {
+        BODY.begin();
+        Err(PayError::Status(500))
+    }
+    let mut call = std::pin::pin!(f());
+    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    assert!(call.as_mut().poll(&mut context).is_pending());
+    tokio::time::advance(SECOND + SECOND / 2).await;
+    let answer = call.as_mut().poll(&mut context);
+    assert_eq!(answer, std::task::Poll::Ready(Err(PayError::Status(500))));
+    assert_eq!(BODY.get(), 1);
 }

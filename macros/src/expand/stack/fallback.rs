@@ -10,6 +10,7 @@ use crate::expand::Expansion;
 use crate::expand::stack::Around;
 use crate::expand::stack::Nest;
 use crate::expand::stack::flags::set;
+use crate::leave::may_leave;
 use crate::model::Answer;
 use crate::model::Layer;
 use crate::model::Plan;
@@ -316,14 +317,22 @@ impl Nest<'_> {
             #timed_out
             #counted
         };
+        let typed = self.shared.typed_return(output);
         match &around.bound {
-            None => quote_spanned! {*span=>
-                let #out: #output = { #code };
-                #told
-                #out
-            },
+            None => {
+                // What leaves it with `?` or `return` is its answer, and not the function's.
+                let code = match (may_leave(code), self.is_async()) {
+                    (false, _) => quote_spanned!(*span=> { #code }),
+                    (true, true) => quote_spanned!(*span=> async { #typed #code }.await),
+                    (true, false) => quote_spanned!(*span=> (|| -> #output { #code })()),
+                };
+                quote_spanned! {*span=>
+                    let #out: #output = #code;
+                    #told
+                    #out
+                }
+            }
             Some(bound) => {
-                let typed = self.shared.typed_return(output);
                 quote_spanned! {*span=>
                     match #krate::__private::within(&#bound, async { #typed #code }).await {
                         ::core::option::Option::Some(#out) => {

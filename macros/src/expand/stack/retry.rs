@@ -62,6 +62,16 @@ impl Nest<'_> {
             ("next_blocking", "refused_blocking", slept)
         };
         let next = self.shared.function_for(next, output);
+        // Whoever wakes the task may have been late.
+        let late = self.is_async().then(|| {
+            quote_spanned! {*span=>
+                if let ::core::option::Option::Some(#out) =
+                    #krate::__private::too_late(&mut #retry)
+                {
+                    break #attempts #answer;
+                }
+            }
+        });
         let attempt = quote_spanned! {*span=>
             #copies
             let #out: #ty = #inner;
@@ -73,7 +83,7 @@ impl Nest<'_> {
             }
             match #next(&mut #retry, #out, #asked, #retry_after) {
                 ::core::ops::ControlFlow::Break(#out) => break #attempts #answer,
-                ::core::ops::ControlFlow::Continue(#slept) => { #rest continue #attempts }
+                ::core::ops::ControlFlow::Continue(#slept) => { #rest #late continue #attempts }
             }
         };
         let body = if self.may_refuse(index + 1, true) {
