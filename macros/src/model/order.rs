@@ -28,8 +28,8 @@ pub(super) struct Facts {
     /// Of a bulkhead or a rate limit.
     pub(super) waiting: Option<Waiting>,
     pub(super) counts: Option<Span>,
-    /// Of a breaker.
-    pub(super) ignores_cancel: Option<Span>,
+    /// Of a breaker: the age beyond which a dropped call is a failure, where it is written.
+    pub(super) drops_fail_after: Option<(Duration, Span)>,
     pub(super) classifies: bool,
     /// Of a fallback.
     pub(super) occasion: Option<Occasion>,
@@ -86,7 +86,7 @@ impl Facts {
             wait_for_circuit: None,
             waiting: None,
             counts: None,
-            ignores_cancel: None,
+            drops_fail_after: None,
             classifies: false,
             occasion: None,
             never_fails: false,
@@ -240,14 +240,23 @@ fn retry(facts: &Facts, inside: &[Facts], errors: &mut Errors) {
 }
 
 fn breaker(facts: &Facts, around: &[Facts], inside: &[Facts], errors: &mut Errors) {
-    if let Some(span) = facts.ignores_cancel
-        && has(around, Kind::Timeout)
-        && !has(inside, Kind::Timeout)
-    {
+    let Some((after, at)) = facts.drops_fail_after else {
+        return;
+    };
+    if !has(around, Kind::Timeout) || has(inside, Kind::Timeout) {
+        return;
+    }
+    if after == Duration::MAX {
         errors.at(
-            span,
+            at,
             "with `on_cancel = ignore` the timeout around this breaker hides a service that hangs: \
              remove it, or put a timeout below",
+        );
+    } else if shortest(around).is_some_and(|limit| limit <= after) {
+        errors.at(
+            at,
+            "the timeout around this breaker strikes before that, so a service that hangs would \
+             never count: write less, or put a timeout below",
         );
     }
 }

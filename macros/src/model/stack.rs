@@ -1,5 +1,7 @@
 //! Judges the policies of a function one by one, and then together.
 
+use std::time::Duration;
+
 use proc_macro2::Span;
 use quote::ToTokens;
 use syn::Expr;
@@ -34,6 +36,8 @@ use crate::model::order;
 use crate::model::order::Facts;
 use crate::model::order::Occasion;
 use crate::model::site;
+use crate::value;
+use crate::value::Value;
 use crate::value::bare;
 
 /// The policies of one function, outermost first.
@@ -172,12 +176,16 @@ fn breaker(
         );
         errors.at(key.span(), message);
     }
-    if let Some(Given {
-        key,
-        value: OnCancel::Ignore,
-    }) = &args.on_cancel
-    {
-        facts.ignores_cancel = Some(key.span());
+    if let Some(Given { key, value }) = &args.on_cancel {
+        facts.drops_fail_after = match value {
+            OnCancel::Ignore => Some((Duration::MAX, key.span())),
+            OnCancel::Failure => None,
+            OnCancel::After(after) => match value::duration("after", after.clone()) {
+                Ok(Value::Known(after, at)) => Some((after, at)),
+                // What is wrong with it is said elsewhere.
+                Ok(Value::Code(_)) | Err(_) => None,
+            },
+        };
     }
     facts.classifies = args.classify.is_some();
     // A second one is said to be too many, and nothing else of it.

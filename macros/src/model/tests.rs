@@ -300,6 +300,13 @@ fn what_does_not_fit_together_is_said() {
             "hides a service that hangs",
         ),
         (
+            quote!(
+                timeout("1s"),
+                circuit_breaker(service = "a", on_cancel = after("2s"))
+            ),
+            "strikes before that",
+        ),
+        (
             quote!(timeout("1s"), circuit_breaker(service = "a", fallback = 1)),
             "a fallback has its own place",
         ),
