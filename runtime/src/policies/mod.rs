@@ -31,6 +31,7 @@ use crate::retry::Retries;
 use crate::retry::Retry;
 
 use activity::Told;
+use declared::First;
 #[cfg(feature = "metrics")]
 use uses::Uses;
 
@@ -71,6 +72,7 @@ pub struct Policies {
     retries: Retries,
     #[cfg(feature = "metrics")]
     uses: Uses,
+    first: First,
     told: Told,
     timeouts: AtomicU64,
     /// Fallbacks that gave an answer, and those that failed.
@@ -91,6 +93,7 @@ impl Policies {
             rate_limiter: OnceBox::new(),
             #[cfg(feature = "metrics")]
             uses: Uses::default(),
+            first: First::default(),
             told: Told::default(),
             timeouts: AtomicU64::new(0),
             fallbacks: [const { AtomicU64::new(0) }; 2],

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::collections::HashMap;
+use std::ptr;
 use std::sync::Arc;
 use std::sync::LazyLock;
 use std::sync::OnceLock;
+use std::sync::PoisonError;
 use std::sync::RwLock;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
@@ -133,8 +135,12 @@ impl DynamicPolicySite {
     /// What `service` has in the registry in force: a lookup by name. Where no stack before
     /// has said what this one says, its numbers are in force.
     pub fn policies(&'static self, service: &str) -> &'static Policies {
-        let policies = Registry::current().policies(service);
+        let registry = Registry::current();
+        let policies = registry.policies(service);
         policies.declare(&self.stack);
+        if policies.differs_from(&self.stack) {
+            registry.inner.report_limits(self, policies);
+        }
         policies
     }
 }
@@ -164,6 +170,21 @@ impl Inner {
             });
         }
         policies
+    }
+
+    /// Two functions make up the same name with different numbers: the first to call made the
+    /// limit. Said once a function.
+    #[cold]
+    fn report_limits(&self, site: &'static DynamicPolicySite, policies: &Policies) {
+        let address = ptr::from_ref(site).addr();
+        let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
+        if !reported.insert(address) {
+            return;
+        }
+        drop(reported);
+        for conflict in policies.conflicts_with(&site.stack) {
+            self.warn(Warning::LimitConflict(conflict));
+        }
     }
 
     fn unnamed(&self) -> &'static Policies {
