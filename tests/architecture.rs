@@ -12,14 +12,26 @@ const RUNTIME: &[&[&str]] = &[
     &["private"],
     &["registry"],
     &["publish", "site"],
-    &["breaker"],
+    &["timeout"],
+    &["breaker", "policies"],
+    &["bulkhead", "rate_limit", "retry"],
     &["cells", "gate"],
     &["durations", "hot", "recent", "ring", "word"],
+    &["blocking", "deadline"],
     &["config", "error", "event", "host", "outcome", "rules"],
     &["settings"],
+    &["limit_conflict"],
     &["declaration", "rejected"],
     &["reason"],
-    &["clock", "name", "policy", "state", "sync", "verdict"],
+    &[
+        "clock",
+        "name",
+        "policy",
+        "state",
+        "sync",
+        "timed_out",
+        "verdict",
+    ],
 ];
 
 /// From the entry point to the smallest tools; above it what is only tested.
@@ -28,10 +40,11 @@ const MACROS: &[&[&str]] = &[
     &["lib"],
     &["expand"],
     &["model"],
-    &["args", "item"],
-    &["share"],
+    &["args", "block"],
+    &["item"],
+    &["rate", "share"],
     &["value"],
-    &["errors", "respan"],
+    &["errors", "kind", "leave", "respan"],
 ];
 
 /// What the rules may know: the law of the breaker has no clock, lock or thread.

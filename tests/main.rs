@@ -10,3 +10,4 @@ mod metrics;
 mod observers;
 mod registry;
 mod scenarios;
+mod stacks;

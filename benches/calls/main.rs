@@ -10,73 +10,41 @@ use std::env;
 
 use metrics_exporter_prometheus::PrometheusBuilder;
 
-use crate::contenders::Case;
-use crate::instructions::Task;
-use crate::measure::Timed;
-use crate::report::Measured;
+use crate::harness::report;
 use crate::rows::RECORDER;
+use crate::rows::ROWS;
 
-mod allocations;
 mod contenders;
-mod instructions;
-mod measure;
-mod report;
+#[path = "../harness/mod.rs"]
+mod harness;
 mod rows;
-mod two_threads;
 mod work;
 
 fn main() {
     let mut args = env::args().skip(1).peekable();
-    if args.next_if(|arg| arg == instructions::COUNTED).is_some() {
-        return counted(args);
+    let cases = contenders::cases();
+    if let Some(task) = harness::task(&mut args) {
+        if task.row == RECORDER {
+            install_recorder();
+        }
+        return harness::count(&task, &cases);
     }
     // Cargo adds `--bench`, which says nothing here.
     let is_json = args.any(|arg| arg == "--json");
 
-    let cases = contenders::cases();
-    let (recorded, plain): (Vec<_>, Vec<_>) = cases.iter().partition(|case| case.row == RECORDER);
-    let mut timed = timed(&plain);
+    let (recorded, plain): (Vec<_>, Vec<_>) =
+        cases.iter().partition(|case| case.row.name == RECORDER);
+    let mut timed = harness::timed(plain);
     install_recorder();
-    timed.extend(self::timed(&recorded));
+    timed.extend(harness::timed(recorded));
 
-    let instructions = instructions::of(&timed);
-    let with_instructions = timed.iter_mut().zip(instructions);
-    let measured = with_instructions.map(|(timed, instructions)| {
-        let (min, median) = timed.min_and_median();
-        Measured {
-            row: timed.row.name,
-            who: timed.who,
-            min,
-            median,
-            allocations: allocations::of(timed.work.as_mut()),
-            instructions,
-        }
-    });
-    let measured: Vec<_> = measured.collect();
-    report::table(&measured);
+    let measured = harness::measured(&mut timed);
+    report::table(ROWS, &measured);
+    println!();
+    println!("With two threads: a call of one of them. Read the median of locks there, since");
+    println!("their minimum is a round in which one thread kept the lock.");
     if is_json {
-        println!("{}", report::json(&measured));
-    }
-}
-
-fn timed(cases: &[&Case]) -> Vec<Timed> {
-    let mut timed: Vec<_> = cases.iter().map(|case| Timed::new(case)).collect();
-    measure::rounds(&mut timed);
-    timed
-}
-
-/// What a process under valgrind does: some calls of one contender.
-fn counted(args: impl Iterator<Item = String>) {
-    let Some(task) = Task::read(args) else {
-        return eprintln!("{} row contender rounds calls", instructions::COUNTED);
-    };
-    if task.row == RECORDER {
-        install_recorder();
-    }
-    let cases = contenders::cases();
-    let is_meant = |case: &&Case| case.row == task.row && case.who == task.who;
-    if let Some(case) = cases.iter().find(is_meant) {
-        task.run((case.build)().as_mut());
+        println!("{}", report::json(ROWS, &measured));
     }
 }
 

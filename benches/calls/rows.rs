@@ -1,11 +1,7 @@
 //! The rows of the table, in order.
 
-/// One row: by how many threads at once the calls are made, and whether they are let through.
-pub(crate) struct Row {
-    pub(crate) name: &'static str,
-    pub(crate) threads: usize,
-    pub(crate) admits: bool,
-}
+use crate::harness::Row;
+use crate::harness::row;
 
 /// The row that is measured last, with a recorder installed: nobody can take one out again.
 pub(crate) const RECORDER: &str = "recorder";
@@ -28,20 +24,6 @@ pub(crate) const ROWS: &[Row] = &[
     row("keyed"),
     row(RECORDER),
 ];
-
-/// The row of this name.
-pub(crate) fn named(name: &str) -> &'static Row {
-    let row = ROWS.iter().find(|row| row.name == name);
-    row.expect("every case is in a row")
-}
-
-const fn row(name: &'static str) -> Row {
-    Row {
-        name,
-        threads: 1,
-        admits: true,
-    }
-}
 
 impl Row {
     const fn by_two(self) -> Self {

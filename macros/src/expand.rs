@@ -1,30 +1,88 @@
 //! Writes the guarded function; the only place that makes code.
 
 mod attempt;
+mod lone;
+mod predicate;
 mod site;
+mod stack;
 
 use proc_macro2::Delimiter;
 use proc_macro2::Group;
 use proc_macro2::Ident;
 use proc_macro2::Span;
 use proc_macro2::TokenStream;
+use proc_macro2::TokenTree;
 use quote::ToTokens;
 use quote::quote_spanned;
 use syn::Lifetime;
 
 use crate::args::Callable;
-use crate::item::AsyncTail;
 use crate::item::Binding;
 use crate::item::Function;
 use crate::item::Shape;
 use crate::item::mentions;
-use crate::model::Guard;
-use crate::model::Site;
+use crate::model::Options;
+use crate::model::Task;
+use crate::model::Work;
 use crate::respan;
 
-/// The function with its guard.
-pub(crate) fn expand(function: &Function, guard: &Guard) -> TokenStream {
-    Expansion::new(function, guard).function()
+use self::lone::Lone;
+
+/// The function with its policies.
+pub(crate) fn expand(function: &Function, task: &Task) -> TokenStream {
+    let Function {
+        head,
+        sig,
+        inner_attrs,
+        body,
+        ..
+    } = function;
+    let expansion = Expansion::new(function, &task.options);
+    let (sig, code) = match &task.work {
+        Work::Guard(guard) => (sig.clone(), Lone::new(&expansion, guard).code()),
+        Work::Stack(stack) => stack::code(&expansion, stack),
+    };
+    let span = expansion.span;
+    let imports = imports(&task.imports, span);
+    let mut block = Group::new(
+        Delimiter::Brace,
+        quote_spanned!(span=> #inner_attrs #imports #code),
+    );
+    // Where rustc says that a function ends without a value, it shows this.
+    block.set_span(body.span());
+    quote_spanned!(span=> #head #sig #block)
+}
+
+/// The function as it was, with a use of each attribute that was taken off it, so that a
+/// mistake is not followed by a warning about its import.
+pub(crate) fn with_imports(original: TokenStream, paths: &[syn::Path]) -> TokenStream {
+    let mut tokens: Vec<TokenTree> = original.into_iter().collect();
+    if let (Some(imports), Some(TokenTree::Group(body))) =
+        (imports(paths, Span::call_site()), tokens.last_mut())
+        && body.delimiter() == Delimiter::Brace
+    {
+        let (code, end) = (body.stream(), body.span());
+        // `#![..]` can only stand first.
+        if !code.to_string().starts_with("#!") && !code.to_string().starts_with("# !") {
+            *body = Group::new(
+                Delimiter::Brace,
+                quote_spanned!(Span::call_site()=> #imports #code),
+            );
+            body.set_span(end);
+        }
+    }
+    tokens.into_iter().collect()
+}
+
+/// A use of each attribute that was taken off the function.
+fn imports(paths: &[syn::Path], span: Span) -> Option<TokenStream> {
+    if paths.is_empty() {
+        return None;
+    }
+    let uses = paths
+        .iter()
+        .map(|path| quote_spanned!(span=> #[allow(unused_imports)] use #path as _;));
+    Some(quote_spanned!(span=> { #(#uses)* }))
 }
 
 /// The function for its callers, where the attribute is wrong and the body would be
@@ -45,7 +103,7 @@ pub(crate) fn without_body(function: &Function) -> Option<TokenStream> {
 /// Everything the parts of one expansion share.
 struct Expansion<'a> {
     function: &'a Function,
-    guard: &'a Guard,
+    options: &'a Options,
     /// The return type, as generated code where lints are concerned.
     span: Span,
     krate: TokenStream,
@@ -72,23 +130,12 @@ struct Locals {
     refused: Lifetime,
 }
 
-/// How the code around the body gets in.
-#[derive(Clone, Copy)]
-enum Waiting {
-    /// The body is an async block.
-    Async,
-    /// The body is a future that was made when the function was called, if it got in.
-    Made,
-    /// The body is a closure.
-    Blocking,
-}
-
 impl<'a> Expansion<'a> {
-    fn new(function: &'a Function, guard: &'a Guard) -> Self {
+    fn new(function: &'a Function, options: &'a Options) -> Self {
         let span = respan::generated(function.output.span);
-        let krate = respan::moved(guard.krate.to_token_stream(), span);
+        let krate = respan::moved(options.krate.to_token_stream(), span);
         let output = respan::repeated(function.output.ty.clone());
-        let plain = if guard.wrap_error {
+        let plain = if options.wrap_error {
             let last = quote_spanned!(respan::generated(function.output.end)=> Plain);
             quote_spanned!(span=> <#output as #krate::__private::Wrapped>::#last)
         } else {
@@ -96,7 +143,7 @@ impl<'a> Expansion<'a> {
         };
         Self {
             function,
-            guard,
+            options,
             span,
             krate,
             output,
@@ -105,139 +152,17 @@ impl<'a> Expansion<'a> {
         }
     }
 
-    fn function(&self) -> TokenStream {
-        let Function {
-            head,
-            sig,
-            inner_attrs,
-            ..
-        } = self.function;
-        let code = match &self.function.shape {
-            Shape::Async => {
-                let body = self.body(&self.function.body);
-                self.guarded(
-                    Waiting::Async,
-                    &self.breaker(),
-                    &self.boxed(quote_spanned!(self.span=> async move #body)),
-                )
-            }
-            Shape::Sync => self.sync(),
-            Shape::Future { boxed } => self.wrapped(*boxed),
-            Shape::Tail(tail) => self.inside(tail),
-        };
-        let mut block = Group::new(
-            Delimiter::Brace,
-            quote_spanned!(self.span=> #inner_attrs #code),
-        );
-        // Where rustc says that a function ends without a value, it shows this.
-        block.set_span(self.function.body.span());
-        quote_spanned!(self.span=> #head #sig #block)
-    }
-
-    fn sync(&self) -> TokenStream {
-        let plain = &self.plain;
-        let body = self.block(&self.function.body, plain);
-        let closure = quote_spanned!(self.span=> move || -> #plain #body);
-        self.guarded(Waiting::Blocking, &self.breaker(), &closure)
-    }
-
-    /// The function's own code makes the future when it is called, and may do more. So the
-    /// breaker is asked before, and not when the future is first polled.
-    fn wrapped(&self, boxed: bool) -> TokenStream {
-        let Self { krate, span, .. } = self;
-        let Locals {
-            breaker,
-            future,
-            guard,
-            rejected,
-            ..
-        } = &self.locals;
-        let inferred = quote_spanned!(*span=> _);
-        let returned = match &self.function.sig.output {
-            syn::ReturnType::Type(_, ty) if boxed => respan::repeated(ty.to_token_stream()),
-            _ => inferred,
-        };
-        let lookup = self.breaker();
-        let body = self.block(&self.function.body, &returned);
-        let typed = self.typed_return(&self.output);
-        let guarded = self.guarded(
-            Waiting::Made,
-            &TokenStream::new(),
-            &self.boxed(future.to_token_stream()),
-        );
-        let block = quote_spanned!(*span=> async move { #typed #guarded });
-        let block = if boxed {
-            quote_spanned!(*span=> ::std::boxed::Box::pin(#block))
-        } else {
-            block
-        };
-        quote_spanned! {*span=>
-            #lookup
-            let mut #guard = #krate::__private::enter(#breaker);
-            let #rejected = if #krate::__private::is_in(&#guard) {
-                ::core::option::Option::None
-            } else {
-                #krate::__private::refuse(&mut #guard)
-            };
-            let #future = match #rejected {
-                ::core::option::Option::Some(#rejected) => ::core::result::Result::Err(#rejected),
-                ::core::option::Option::None => ::core::result::Result::Ok(
-                    #krate::__private::make(&mut #guard, move || -> #returned #body)
-                ),
-            };
-            #block
-        }
-    }
-
-    /// The guard goes into the async block that is all of the body.
-    fn inside(&self, tail: &AsyncTail) -> TokenStream {
-        let handle = if tail.is_move() {
-            self.handle_at_call()
-        } else {
-            TokenStream::new()
-        };
-        let breaker = if handle.is_empty() {
-            self.breaker()
-        } else {
-            TokenStream::new()
-        };
-        let opening = respan::repeated(tail.opening.iter().cloned().collect());
-        let body = self.body(&tail.block);
-        let typed = self.typed_return(&self.output);
-        let guarded = self.guarded(
-            Waiting::Async,
-            &breaker,
-            &self.boxed(quote_spanned!(self.span=> #opening #body)),
-        );
-        let mut block = Group::new(
-            Delimiter::Brace,
-            quote_spanned!(self.span=> #typed #guarded),
-        );
-        block.set_span(tail.block.span());
-        let body = tail.with_block(&block);
-        quote_spanned!(self.span=> #handle #body)
-    }
-
-    /// A handle is read when the function is called, where its borrow ends at once.
-    fn handle_at_call(&self) -> TokenStream {
-        match self.guard.site {
-            Site::Handle(_) => self.breaker(),
-            Site::Static(_) | Site::Dynamic(_) => TokenStream::new(),
-        }
-    }
-
-    /// Lays the breaker ready in a local.
-    fn breaker(&self) -> TokenStream {
-        let Locals { breaker, .. } = &self.locals;
-        site::breaker(&self.guard.site, &self.krate, breaker)
-    }
-
     /// The user's code as a block for `async move`, with the type of its output known
     /// from the start: `?`, `return` and coercions depend on it.
     fn body(&self, code: &Group) -> TokenStream {
+        self.body_after(&TokenStream::new(), code)
+    }
+
+    /// The same with statements of ours before the code.
+    fn body_after(&self, before: &TokenStream, code: &Group) -> TokenStream {
         let typed = self.typed_return(&self.plain);
-        let block = self.block(code, &self.plain);
-        let Some(proc_macro2::TokenTree::Group(group)) = block.into_iter().next() else {
+        let block = self.block_after(before, code, &self.plain);
+        let Some(TokenTree::Group(group)) = block.into_iter().next() else {
             return TokenStream::new();
         };
         let content = group.stream();
@@ -247,10 +172,14 @@ impl<'a> Expansion<'a> {
     /// The user's code as a block that owns the named arguments and drops them in the order
     /// of a plain function: after the temporaries of its tail, the last one first.
     fn block(&self, code: &Group, ty: &TokenStream) -> TokenStream {
+        self.block_after(&TokenStream::new(), code, ty)
+    }
+
+    fn block_after(&self, before: &TokenStream, code: &Group, ty: &TokenStream) -> TokenStream {
         let bindings = self.function.bindings.iter().rev();
         let arguments = bindings.map(|binding| self.take(binding));
         let value = self.value(&user_block(code, self.span).into_token_stream(), ty);
-        quote_spanned!(self.span=> { #(#arguments)* #value })
+        quote_spanned!(self.span=> { #before #(#arguments)* #value })
     }
 
     /// `code` as a value of its own statement, whose temporaries end with it. It may diverge.
@@ -304,7 +233,7 @@ impl<'a> Expansion<'a> {
 
     fn boxed(&self, body: TokenStream) -> TokenStream {
         let Self { krate, .. } = self;
-        if self.guard.boxed {
+        if self.options.boxed {
             quote_spanned!(self.span=> #krate::__private::boxed(#body))
         } else {
             body

@@ -1,17 +1,19 @@
 //! Facts of the item under the attribute; only a function with a body can be guarded.
 
+mod arguments;
 mod bindings;
+mod hoist;
 mod mentions;
+mod other;
 mod returns;
+mod siblings;
 mod tail;
 
 use proc_macro2::Delimiter;
 use proc_macro2::Group;
-use proc_macro2::Span;
 use proc_macro2::TokenStream;
 use proc_macro2::TokenTree;
 use quote::ToTokens;
-use syn::Attribute;
 use syn::Ident;
 use syn::Signature;
 use syn::Token;
@@ -21,13 +23,19 @@ use syn::parse::ParseStream;
 use syn::parse::Parser;
 
 use crate::errors::Errors;
+use crate::kind::Attribute;
+use crate::kind::Kind;
 
 use self::bindings::Uses;
 use self::returns::Delivery;
 
+pub(crate) use self::arguments::Argument;
+pub(crate) use self::arguments::WithoutMut;
 pub(crate) use self::bindings::Binding;
+pub(crate) use self::hoist::Hoisted;
 pub(crate) use self::mentions::mentions;
 pub(crate) use self::returns::Output;
+pub(crate) use self::siblings::kind as our_kind;
 pub(crate) use self::tail::AsyncTail;
 
 /// A function, apart from its body, which stays a heap of tokens: an error in it
@@ -63,17 +71,27 @@ pub(crate) struct Item {
     pub(crate) function: Option<Function>,
     /// The item as it was written, without further attributes of ours.
     pub(crate) original: TokenStream,
+    /// Those attributes, in the order in which they stand.
+    pub(crate) siblings: Vec<Attribute>,
 }
 
 impl Item {
-    pub(crate) fn read(tokens: TokenStream, attribute: &TokenStream, errors: &mut Errors) -> Self {
+    /// Takes the item apart under an attribute of this kind, whose arguments may say what the
+    /// crate is called here.
+    pub(crate) fn read(
+        tokens: TokenStream,
+        kind: Kind,
+        args: &TokenStream,
+        errors: &mut Errors,
+    ) -> Self {
         let tokens = without_group(tokens);
-        let parser = |input: ParseStream<'_>| Ok(read(input, attribute, errors));
+        let parser = |input: ParseStream<'_>| Ok(read(input, kind, args, errors));
         match parser.parse2(tokens.clone()) {
-            Ok(Some((function, original))) => Self { function, original },
+            Ok(Some(item)) => item,
             Ok(None) | Err(_) => Self {
                 function: None,
                 original: tokens,
+                siblings: Vec::new(),
             },
         }
     }
@@ -81,46 +99,39 @@ impl Item {
 
 fn read(
     input: ParseStream<'_>,
-    attribute: &TokenStream,
+    kind: Kind,
+    args: &TokenStream,
     errors: &mut Errors,
-) -> Option<(Option<Function>, TokenStream)> {
-    let mut attrs = input.call(Attribute::parse_outer).ok()?;
-    let others = attrs.len();
-    attrs.retain(|attr| match twin(attr) {
-        Some(span) => {
-            errors.at(
-                span,
-                "two circuit breakers on one function: put one of them on a function that it calls",
-            );
-            false
-        }
-        None => true,
-    });
-    let sibling = attrs.len() < others;
-
+) -> Option<Item> {
+    let attrs = input.call(syn::Attribute::parse_outer).ok()?;
+    let (attrs, siblings) = siblings::split(attrs, args, errors);
+    let mut head: TokenStream = attrs.iter().map(ToTokens::to_token_stream).collect();
     let rest: TokenStream = input.fork().parse().ok()?;
-    let mut original: TokenStream = attrs.iter().map(ToTokens::to_token_stream).collect();
+    let mut original = head.clone();
     original.extend(rest);
 
     let function = input.parse::<Visibility>().ok().and_then(|vis| {
         let default = input.call(default_keyword).ok()?;
-        let mut head: TokenStream = attrs.iter().map(ToTokens::to_token_stream).collect();
         vis.to_tokens(&mut head);
         default.to_tokens(&mut head);
-        read_function(head, input, attribute, errors)
+        read_function(head, input, kind, errors)
     });
-    Some((function.filter(|_| !sibling), original))
+    Some(Item {
+        function,
+        original,
+        siblings,
+    })
 }
 
 fn read_function(
     head: TokenStream,
     input: ParseStream<'_>,
-    attribute: &TokenStream,
+    kind: Kind,
     errors: &mut Errors,
 ) -> Option<Function> {
     let start = input.span();
     let Ok(sig) = input.fork().parse::<Signature>() else {
-        errors.at(start, not_a_function(input));
+        errors.at(start, other::message(kind, input));
         // Nothing else is said about it.
         let _: TokenStream = input.parse().ok()?;
         return None;
@@ -144,11 +155,20 @@ fn read_function(
     if sig.constness.is_some() {
         return None;
     }
-    Some(Function::new(head, sig, &body, attribute))
+    if siblings::is_expanded(&body.stream()) {
+        errors.at(
+            proc_macro2::Span::call_site(),
+            "an attribute of breakerbox has expanded here already and could not see this one \
+             under its other name: write all policies of the function in one \
+             `#[breakerbox::resilient(..)]`",
+        );
+        return None;
+    }
+    Some(Function::new(head, sig, &body))
 }
 
 impl Function {
-    fn new(head: TokenStream, mut sig: Signature, body: &Group, attribute: &TokenStream) -> Self {
+    fn new(head: TokenStream, sig: Signature, body: &Group) -> Self {
         let (inner_attrs, body) = split_inner_attrs(body);
         let name = sig.ident.span();
         let (shape, output) = if sig.asyncness.is_some() {
@@ -166,26 +186,29 @@ impl Function {
             };
             (shape, output)
         };
-        // The statements before a boxed tail use the arguments where they are.
-        let bindings = match shape {
-            Shape::Tail(_) => Vec::new(),
-            _ => bindings::take(
-                &mut sig,
-                &Uses {
-                    attribute,
-                    body: &body.stream(),
-                },
-            ),
-        };
         Self {
             head,
             sig,
-            bindings,
+            bindings: Vec::new(),
             output,
             shape,
             inner_attrs,
             body,
         }
+    }
+
+    /// Lists the arguments that the block around the body must own. A retried body borrows
+    /// them, and the function drops them as it always does.
+    pub(crate) fn take_arguments(&mut self, attributes: &TokenStream) {
+        // The statements before a boxed tail use the arguments where they are.
+        if let Shape::Tail(_) = self.shape {
+            return;
+        }
+        let uses = Uses {
+            attribute: attributes,
+            body: &self.body.stream(),
+        };
+        self.bindings = bindings::take(&mut self.sig, &uses);
     }
 
     /// Whether `#[async_trait]` has rewritten the function; it names its lifetime after itself.
@@ -202,13 +225,10 @@ impl Function {
     }
 }
 
-/// Where another attribute of this kind stands.
-fn twin(attr: &Attribute) -> Option<Span> {
-    let path = attr.path();
-    let name = &path.segments.last()?.ident;
-    // `other::circuit_breaker` is somebody else's.
-    let is_ours = path.segments.len() == 1 || path.segments[0].ident == "breakerbox";
-    (is_ours && name == "circuit_breaker").then(|| name.span())
+/// Whether a call of the function gives a future, as far as its signature tells.
+pub(crate) fn makes_a_future(sig: &Signature) -> bool {
+    let delivery = || returns::delivery(&sig.output, sig.ident.span()).0;
+    sig.asyncness.is_some() || !matches!(delivery(), Delivery::Direct)
 }
 
 fn default_keyword(input: ParseStream<'_>) -> syn::Result<Option<Token![default]>> {
@@ -263,31 +283,6 @@ fn split_inner_attrs(body: &Group) -> (TokenStream, Group) {
     (attrs.iter().cloned().collect(), group)
 }
 
-fn not_a_function(input: ParseStream<'_>) -> String {
-    let next: Option<TokenTree> = input.fork().parse().ok();
-    let (what, advice) = match next.map(|token| token.to_string()).as_deref() {
-        Some("struct") => ("a struct", "the methods that make the calls"),
-        Some("enum") => ("an enum", "the methods that make the calls"),
-        Some("union") => ("a union", "the functions that make the calls"),
-        Some("type") => ("a type alias", "the functions that make the calls"),
-        Some("impl") => ("an `impl` block", "each method that makes a call"),
-        Some("trait") => ("a trait", "the methods that implement it"),
-        Some("mod") => ("a module", "the functions in it"),
-        Some("use") => ("an import", "the function where it is written"),
-        Some("static") => ("a static", "a function"),
-        Some("const") => ("a constant", "a function"),
-        Some("extern") => ("a foreign item", "a function of yours that calls it"),
-        Some("macro_rules" | "macro") => ("a macro", "the function that it makes"),
-        Some("let") => ("a `let` statement", "a function"),
-        Some("unsafe") if input.peek2(Token![extern]) => ("a foreign item", "a function of yours that calls it"),
-        Some("unsafe") if input.peek2(Token![impl]) => ("an `impl` block", "each method that makes a call"),
-        Some("unsafe") if input.peek2(Token![trait]) => ("a trait", "the methods that implement it"),
-        _ if input.peek2(Token![!]) || input.peek2(Token![::]) => ("a macro call", "the function that it makes"),
-        _ => return "`#[circuit_breaker]` guards a function: put it on the function that makes the call".into(),
-    };
-    format!("`#[circuit_breaker]` guards a function, and this is {what}: put it on {advice}")
-}
-
 #[cfg(test)]
 mod tests {
     use quote::quote;
@@ -296,7 +291,12 @@ mod tests {
 
     fn read(tokens: TokenStream) -> (Item, Vec<String>) {
         let mut errors = Errors::default();
-        let item = Item::read(tokens, &TokenStream::new(), &mut errors);
+        let item = Item::read(
+            tokens,
+            Kind::CircuitBreaker,
+            &TokenStream::new(),
+            &mut errors,
+        );
         (item, errors.messages())
     }
 
@@ -462,13 +462,15 @@ mod tests {
     }
 
     #[test]
-    fn a_second_breaker_is_refused_and_left_out_of_what_comes_back() {
+    fn our_attributes_are_left_out_of_what_comes_back() {
         let (item, errors) = read(quote!(
+            #[breakerbox::retry(idempotent)]
             #[a]
-            #[breakerbox::circuit_breaker(service = "x")]
+            #[circuit_breaker(service = "x")]
             fn f() {}
         ));
-        assert!(item.function.is_none());
+        let kinds: Vec<_> = item.siblings.iter().map(|sibling| sibling.kind).collect();
+        assert_eq!(kinds, [Kind::Retry, Kind::CircuitBreaker]);
         assert_eq!(
             item.original.to_string(),
             quote!(
@@ -477,6 +479,17 @@ mod tests {
             )
             .to_string()
         );
-        assert_eq!(errors.len(), 1);
+        assert!(errors.is_empty());
+    }
+
+    #[test]
+    fn a_function_that_was_expanded_before_is_not_taken_again() {
+        let (item, errors) = read(quote!(
+            async fn f() {
+                let breaker = ::breakerbox::__private::enter(breaker);
+            }
+        ));
+        assert!(item.function.is_none());
+        assert!(errors[0].contains("under its other name"), "{errors:?}");
     }
 }

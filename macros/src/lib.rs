@@ -1,20 +1,28 @@
 //! The attributes of breakerbox; use them through the `breakerbox` crate.
 
 mod args;
+mod block;
 mod errors;
 mod expand;
 mod item;
+mod kind;
+mod leave;
 mod model;
+mod rate;
 mod respan;
 mod share;
 #[cfg(test)]
 mod snapshots;
 mod value;
 
-use args::Args;
+use proc_macro2::Span;
+
+use args::Written;
 use errors::Errors;
 use item::Item;
-use model::Guard;
+use kind::Attribute;
+use kind::Kind;
+use model::Task;
 
 /// Guards a function with the circuit breaker of the service that it calls.
 ///
@@ -87,7 +95,7 @@ use model::Guard;
 /// | `min_failures` | `1` | `failure_rate` needs so many failures, too |
 /// | `slow_call` | none | a call that takes longer is slow; with a window that makes the rule of `slow_call_rate` |
 /// | `slow_call_rate` | `1.0` | opens when this share of the calls in the window was slow; in a time window calls that hang count while they do |
-/// | `on_cancel` | a failure after `slow_call`, else `ignore` | what a dropped call counts as: `ignore`, `failure` or `after("2s")` |
+/// | `on_cancel` | a failure after `slow_call`, or where a `#[timeout]` above it strikes; else `ignore` | what a dropped call counts as: `ignore`, `failure` or `after("2s")` |
 /// | `shadow` | off | rejects nobody and tells what it would have done: `shadow`, or `shadow = true` |
 ///
 /// Which rule to choose:
@@ -202,7 +210,34 @@ use model::Guard;
 /// A layer adds 40 bytes to the future, and a `key` 16 more; with a `fallback` for rejected
 /// calls, which may use the arguments, also their copies.
 ///
-/// # Other attributes
+/// # Other policies
+///
+/// With `#[retry]`, `#[timeout]`, `#[bulkhead]`, `#[rate_limit]` and `#[fallback]` it becomes one
+/// nest in the order in which they are written: see [`resilient`]. A
+/// function has one circuit breaker.
+///
+/// # On an `impl` block
+///
+/// The attribute on an `impl` block guards each method that is async or returns a future, at the
+/// top of the method's own attributes. `#[unguarded]` on a method leaves it out; one that has a
+/// breaker of its own keeps that. Each method is an operation of its own name. With
+/// `#[async_trait]` it may stand on either side.
+///
+/// ```
+/// use breakerbox::circuit_breaker;
+///
+/// # struct Client;
+/// # type Answer = Result<u32, Box<dyn std::error::Error + Send + Sync>>;
+/// #[circuit_breaker(service = "search")]
+/// impl Client {
+///     async fn find(&self) -> Answer { Ok(1) }
+///     async fn count(&self) -> Answer { Ok(2) }
+///     #[unguarded]
+///     async fn cached(&self) -> Answer { Ok(3) }
+/// }
+/// ```
+///
+/// # Attributes of others
 ///
 /// The attribute that is written first expands first, and what it adds to the body ends
 /// up inside of what the next one adds.
@@ -212,9 +247,7 @@ use model::Guard;
 /// | `#[tracing::instrument]` | a span around each call that is made; none for a rejected one | a span around rejected calls as well |
 /// | a cache | a hit is a success for the breaker | a hit never asks the breaker |
 /// | `#[tokio::main]`, `#[tokio::test]` | guards a function that is no longer async | guards the async function |
-/// | `#[async_trait]` | stands on the `impl`, this one on its methods | not on an `impl` block |
-///
-/// A function has one circuit breaker.
+/// | `#[async_trait]` | stands on the `impl`, this one on its methods | the same |
 ///
 /// # Functions that return a future
 ///
@@ -240,25 +273,101 @@ pub fn circuit_breaker(
     args: proc_macro::TokenStream,
     item: proc_macro::TokenStream,
 ) -> proc_macro::TokenStream {
-    guard(args.into(), item.into()).into()
+    expand(Kind::CircuitBreaker, args.into(), item.into()).into()
+}
+
+#[doc = include_str!("docs/retry.md")]
+#[proc_macro_attribute]
+pub fn retry(
+    args: proc_macro::TokenStream,
+    item: proc_macro::TokenStream,
+) -> proc_macro::TokenStream {
+    expand(Kind::Retry, args.into(), item.into()).into()
+}
+
+#[doc = include_str!("docs/timeout.md")]
+#[proc_macro_attribute]
+pub fn timeout(
+    args: proc_macro::TokenStream,
+    item: proc_macro::TokenStream,
+) -> proc_macro::TokenStream {
+    expand(Kind::Timeout, args.into(), item.into()).into()
+}
+
+#[doc = include_str!("docs/bulkhead.md")]
+#[proc_macro_attribute]
+pub fn bulkhead(
+    args: proc_macro::TokenStream,
+    item: proc_macro::TokenStream,
+) -> proc_macro::TokenStream {
+    expand(Kind::Bulkhead, args.into(), item.into()).into()
+}
+
+#[doc = include_str!("docs/rate_limit.md")]
+#[proc_macro_attribute]
+pub fn rate_limit(
+    args: proc_macro::TokenStream,
+    item: proc_macro::TokenStream,
+) -> proc_macro::TokenStream {
+    expand(Kind::RateLimit, args.into(), item.into()).into()
+}
+
+#[doc = include_str!("docs/fallback.md")]
+#[proc_macro_attribute]
+pub fn fallback(
+    args: proc_macro::TokenStream,
+    item: proc_macro::TokenStream,
+) -> proc_macro::TokenStream {
+    expand(Kind::Fallback, args.into(), item.into()).into()
+}
+
+#[doc = include_str!("docs/resilient.md")]
+#[proc_macro_attribute]
+pub fn resilient(
+    args: proc_macro::TokenStream,
+    item: proc_macro::TokenStream,
+) -> proc_macro::TokenStream {
+    expand(Kind::Resilient, args.into(), item.into()).into()
 }
 
 /// Parse, judge, expand. The function comes back in any case, so that a mistake in an
 /// attribute is not followed by one at each of the function's callers.
-fn guard(
+fn expand(
+    kind: Kind,
     args: proc_macro2::TokenStream,
     item: proc_macro2::TokenStream,
 ) -> proc_macro2::TokenStream {
+    if kind == Kind::CircuitBreaker && block::is_impl(&item) {
+        return expand_block(&args, item);
+    }
     let mut errors = Errors::default();
     let Item {
-        function,
+        mut function,
         mut original,
-    } = Item::read(item, &args, &mut errors);
-    let args = Args::read(args, &mut errors);
-    let wraps = args.wrap_error.is_some();
-    let guard = Guard::judge(args, function.as_ref(), &mut errors);
-    match (function, guard, errors.into_compile_errors()) {
-        (Some(function), Some(guard), None) => expand::expand(&function, &guard),
+        siblings,
+    } = Item::read(item, kind, &args, &mut errors);
+    let mut attributes = vec![Attribute {
+        kind,
+        at: Span::call_site(),
+        path: None,
+        args,
+    }];
+    attributes.extend(siblings);
+    let said = attributes
+        .iter()
+        .map(|attribute| attribute.args.clone())
+        .collect();
+    let written = Written::read(attributes, &mut errors);
+    let (wraps, repeats) = (written.wraps_errors(), written.has_retry());
+    let imports = written.imports.clone();
+    let task = Task::judge(written, function.as_ref(), &mut errors);
+    if let Some(function) = &mut function
+        && !repeats
+    {
+        function.take_arguments(&said);
+    }
+    match (function, task, errors.into_compile_errors()) {
+        (Some(function), Some(task), None) => expand::expand(&function, &task),
         (function, _, messages) => {
             // With `wrap_error` the body has another type than the signature says.
             if let Some(bodyless) = function
@@ -267,6 +376,33 @@ fn guard(
             {
                 original = bodyless;
             }
+            original = expand::with_imports(original, &imports);
+            original.extend(messages);
+            original
+        }
+    }
+}
+
+/// Put the attribute on each method of an `impl` block. What is wrong with its arguments is
+/// said once.
+fn expand_block(
+    args: &proc_macro2::TokenStream,
+    item: proc_macro2::TokenStream,
+) -> proc_macro2::TokenStream {
+    let mut errors = Errors::default();
+    let attribute = Attribute {
+        kind: Kind::CircuitBreaker,
+        at: Span::call_site(),
+        path: None,
+        args: args.clone(),
+    };
+    let written = Written::read(vec![attribute], &mut errors);
+    let krate = Task::judge_for_methods(written, &mut errors);
+    let stamped = block::stamp(item.clone(), args, &krate, &mut errors);
+    match errors.into_compile_errors() {
+        None => stamped,
+        Some(messages) => {
+            let mut original = block::unmarked(item, &krate);
             original.extend(messages);
             original
         }

@@ -1,4 +1,4 @@
-//! Ten expansions as they are, so that a change of one is seen in review.
+//! Expansions as they are, so that a change of one is seen in review.
 //!
 //! `UPDATE_SNAPSHOTS=1 cargo test -p breakerbox-macros` writes them anew.
 
@@ -8,8 +8,14 @@ use std::path::Path;
 use proc_macro2::TokenStream;
 use quote::quote;
 
+use crate::kind::Kind;
+
 fn check(name: &str, args: TokenStream, item: TokenStream) {
-    let file: syn::File = syn::parse2(crate::guard(args, item)).unwrap();
+    check_of(Kind::CircuitBreaker, name, args, item);
+}
+
+fn check_of(kind: Kind, name: &str, args: TokenStream, item: TokenStream) {
+    let file: syn::File = syn::parse2(crate::expand(kind, args, item)).unwrap();
     let expanded = prettyplease::unparse(&file);
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("snapshots/{name}.rs"));
     if std::env::var_os("UPDATE_SNAPSHOTS").is_some() {
@@ -181,6 +187,139 @@ fn the_expansions_are_the_reviewed_ones() {
 }
 
 #[test]
+fn the_expansions_of_stacked_policies_are_the_reviewed_ones() {
+    let function = quote!(
+        async fn charge(&self, order: &Order) -> Result<Receipt, PaymentError> {
+            self.post(order).await
+        }
+    );
+    check_of(
+        Kind::Retry,
+        "retry",
+        quote!(
+            service = "stripe",
+            attempts = 4,
+            delay = "50ms",
+            jitter = false,
+            budget = "20%",
+            retry_on = is_transient,
+            clone(lines)
+        ),
+        quote!(
+            async fn charge(mut lines: Vec<Line>) -> Result<Receipt, PaymentError> {
+                lines.push(total(&lines));
+                post(lines).await
+            }
+        ),
+    );
+    check_of(Kind::Timeout, "timeout", quote!("8s"), function.clone());
+    check_of(
+        Kind::Bulkhead,
+        "bulkhead",
+        quote!(
+            service = "stripe",
+            max_concurrent = 6,
+            queue = QUEUE,
+            max_wait = "50ms"
+        ),
+        function.clone(),
+    );
+    check_of(
+        Kind::RateLimit,
+        "rate_limit",
+        quote!("100/s", service = self.name(), burst = 20),
+        function.clone(),
+    );
+    check_of(
+        Kind::Retry,
+        "retry_over_breaker",
+        quote!(idempotent, wait_for_circuit),
+        quote!(
+            #[circuit_breaker(service = "stripe", classify = verdict_of)]
+            async fn charge(&self, order: &Order) -> Result<Receipt, PaymentError> {
+                self.post(order).await
+            }
+        ),
+    );
+    check_of(
+        Kind::Resilient,
+        "full_stack",
+        quote!(
+            service = "stripe",
+            fallback(|rejected| self.other(order, rejected).await),
+            timeout("8s"),
+            retry(idempotent),
+            circuit_breaker(fails_on = is_infra),
+            rate_limit("100/s", max_wait = "50ms"),
+            bulkhead(max_concurrent = 6, counts),
+            timeout("2s")
+        ),
+        function.clone(),
+    );
+    check_of(
+        Kind::Fallback,
+        "fallback_failed",
+        quote!(cached(order), when = failed),
+        quote!(
+            #[inline]
+            #[breakerbox::fallback(|error| later(error).await, when = is_busy)]
+            #[circuit_breaker(service = "stripe", ignores = is_declined, wrap_error)]
+            #[timeout("2s")]
+            async fn charge(order: &Order) -> Result<Receipt, breakerbox::Error<E>> {
+                post(order).await
+            }
+        ),
+    );
+    check_of(
+        Kind::Retry,
+        "sync_stack",
+        quote!(idempotent),
+        quote!(
+            #[circuit_breaker(service = "files")]
+            #[bulkhead(max_concurrent = 2)]
+            fn read(path: &Path) -> Result<String, E> {
+                fs::read_to_string(path)
+            }
+        ),
+    );
+    check_of(
+        Kind::Resilient,
+        "async_trait_stack",
+        quote!(
+            timeout("8s"),
+            retry(idempotent, clone(text)),
+            circuit_breaker(service = "search")
+        ),
+        quote!(
+            fn find<'life0, 'async_trait>(
+                &'life0 self,
+                text: String,
+            ) -> ::core::pin::Pin<
+                Box<
+                    dyn ::core::future::Future<Output = Result<u32, E>>
+                        + ::core::marker::Send
+                        + 'async_trait,
+                >,
+            > {
+                Box::pin(async move {
+                    if let ::core::option::Option::Some(__ret) =
+                        ::core::option::Option::None::<Result<u32, E>>
+                    {
+                        #[allow(unreachable_code)]
+                        return __ret;
+                    }
+                    let __self = self;
+                    let mut text = text;
+                    let __ret: Result<u32, E> = { Ok(__self.count(text)) };
+                    #[allow(unreachable_code)]
+                    __ret
+                })
+            }
+        ),
+    );
+}
+
+#[test]
 fn the_same_function_expands_to_the_same_code() {
     let expand = || {
         let item = quote!(
@@ -188,7 +327,7 @@ fn the_same_function_expands_to_the_same_code() {
                 Ok(())
             }
         );
-        crate::guard(quote!(service = "a"), item).to_string()
+        crate::expand(Kind::CircuitBreaker, quote!(service = "a"), item).to_string()
     };
     assert_eq!(expand(), expand());
 }
@@ -201,7 +340,8 @@ fn with_mistakes_the_function_comes_back_as_it_was() {
             a += 1;
         }
     );
-    let tokens = crate::guard(quote!(treshold = 5), item.clone()).to_string();
+    let tokens =
+        crate::expand(Kind::CircuitBreaker, quote!(treshold = 5), item.clone()).to_string();
     assert!(tokens.starts_with(&item.to_string()));
     assert_eq!(tokens.matches("compile_error").count(), 2);
 }
@@ -213,13 +353,13 @@ fn with_mistakes_beside_wrap_error_the_body_is_left_out() {
             fails()?;
         }
     );
-    let tokens = crate::guard(quote!(wrap_error), item).to_string();
+    let tokens = crate::expand(Kind::CircuitBreaker, quote!(wrap_error), item).to_string();
     assert!(!tokens.contains("fails"), "{tokens}");
     let opaque = quote!(
         fn f() -> Result<impl Debug, breakerbox::Error<E>> {
             fails()?;
         }
     );
-    let tokens = crate::guard(quote!(wrap_error), opaque).to_string();
+    let tokens = crate::expand(Kind::CircuitBreaker, quote!(wrap_error), opaque).to_string();
     assert!(tokens.contains("fails"), "{tokens}");
 }

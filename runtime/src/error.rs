@@ -1,8 +1,9 @@
 //! An error for functions whose own error type cannot hold a rejection.
 
 use crate::rejected::Rejected;
+use crate::timed_out::TimedOut;
 
-/// Either the call was not made, or it failed with its own error.
+/// The call was not made, or it was given up, or it failed with its own error.
 ///
 /// For error types of other crates, which have no place for a [`Rejected`]: declare
 /// `Result<T, breakerbox::Error<E>>` and write `wrap_error` in the attribute. The
@@ -27,6 +28,9 @@ pub enum Error<E> {
     /// The call was not made.
     #[error(transparent)]
     Rejected(#[from] Rejected),
+    /// The call was made and given up; it may have been carried out.
+    #[error(transparent)]
+    TimedOut(#[from] TimedOut),
     /// The call was made and failed; this is its own error.
     #[error(transparent)]
     Inner(E),
@@ -38,15 +42,15 @@ impl<E> Error<E> {
     pub const fn rejected(&self) -> Option<&Rejected> {
         match self {
             Self::Rejected(rejected) => Some(rejected),
-            Self::Inner(_) => None,
+            Self::TimedOut(_) | Self::Inner(_) => None,
         }
     }
 
-    /// The function's own error, where the call was made.
+    /// The function's own error, where the call was made and ended.
     #[must_use]
     pub fn into_inner(self) -> Option<E> {
         match self {
-            Self::Rejected(_) => None,
+            Self::Rejected(_) | Self::TimedOut(_) => None,
             Self::Inner(error) => Some(error),
         }
     }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use std::time::SystemTime;
 
 use crate::declaration::Conflict;
+use crate::limit_conflict::LimitConflict;
 use crate::reason::Reason;
 use crate::settings::ConfigError;
 use crate::settings::ReloadError;
@@ -29,6 +30,9 @@ pub enum Event {
         /// Every key that stands.
         settings: Arc<[Setting]>,
     },
+    /// Policies beside the breaker have done something: told at most once a second, for as long
+    /// as they do.
+    Activity(Activity),
     /// The configuration was read again and is in force.
     Reloaded(Reloaded),
     /// Something is wrong with the set-up; calls are guarded all the same.
@@ -77,6 +81,38 @@ pub struct WouldOpen {
     pub open_for: Duration,
 }
 
+/// What one policy beside the breaker of a service has done lately.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Activity {
+    /// The service.
+    pub service: &'static str,
+    /// What.
+    pub did: Did,
+    /// How often since it was told last.
+    pub times: u64,
+}
+
+/// What a policy beside the breaker does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Did {
+    /// The bulkhead had no place for a call.
+    BulkheadFull,
+    /// A call was too many for the rate limit.
+    RateLimited,
+    /// A timeout gave a call up while it ran.
+    TimedOut,
+    /// Another attempt began.
+    Retried,
+    /// A call was not made again, since the budget of its service was used up.
+    RetryBudgetExhausted,
+    /// A fallback gave an answer.
+    FellBack,
+    /// A fallback failed, too.
+    FallbackFailed,
+}
+
 /// Who forced a circuit, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct By {
@@ -93,6 +129,10 @@ pub enum Warning {
     /// One service was declared twice, with different numbers.
     #[error(transparent)]
     Conflict(Conflict),
+    /// The bulkhead or the rate limit of one service was declared twice, with different
+    /// numbers.
+    #[error(transparent)]
+    LimitConflict(LimitConflict),
     /// More names were made up at run time than a registry holds. The calls of the
     /// names beyond share one breaker.
     #[error(

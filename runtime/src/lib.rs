@@ -1,4 +1,5 @@
-//! Circuit breakers for Rust services that call other services.
+//! A resilience toolkit for Rust services that call other services: circuit breakers first,
+//! and the policies that stand beside them.
 //!
 //! Annotate a client function, and its calls are guarded by the breaker of the
 //! service it names:
@@ -40,9 +41,24 @@
 //! Three promises, in this order. It never makes things worse: a guarded call costs
 //! nanoseconds, and a probe that is dropped, panics or hangs always gives its place
 //! back. It tells the truth about money: [`Rejected`] means that nothing of the call
-//! left the process. It explains itself: why the circuit opened, on what numbers, and
+//! left the process, and [`TimedOut`] that nobody knows. It explains itself: why the circuit opened, on what numbers, and
 //! when the next probe is due, in the error, the [`Event`], the [`Snapshot`] and the
 //! metrics.
+//!
+//! # Other policies
+//!
+//! `#[retry]` (feature `retry`), [`#[timeout]`](macro@timeout), [`#[bulkhead]`](macro@bulkhead),
+//! `#[rate_limit]` (feature `rate-limit`) and [`#[fallback]`](macro@fallback) stand on the same
+//! function, in written order, outermost first; [`#[resilient]`](macro@resilient) has all of
+//! them in one. What their order means for a service that is slow, fails or hangs is the table
+//! of [`what_runs_how_often`].
+//!
+//! All of them keep to what is promised about money. A call that one of them rejects has sent
+//! nothing. A timeout that strikes while the call runs is a [`TimedOut`]: it may have been
+//! carried out. A fallback runs only for a call that was rejected and never begun, unless it is
+//! asked for more, and a call is made again only where `retry_on` or `idempotent` is written.
+//! Once a body ran, the caller never gets a [`Rejected`] of this call. [`deadline`](fn@deadline)
+//! is what is left of the nearest timeout, to be sent along with a request.
 //!
 //! # Guarded functions that call others
 //!
@@ -54,7 +70,26 @@
 //! # Without the attribute
 //!
 //! [`Breaker::try_acquire`] gives a [`Permit`], which is settled with what the call
-//! said about the service; [`Breaker::call`] does both.
+//! said about the service; [`Breaker::call`] does both. [`policies()`] has the [`Bulkhead`],
+//! the rate limiter and the retries of a service, and [`timeout()`] is one of no service:
+//!
+//! ```
+//! use std::time::Duration;
+//! use breakerbox::BulkheadPolicy;
+//!
+//! # async fn get() -> u16 { 200 }
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let quotes = breakerbox::policies("quotes");
+//! let slot = quotes.bulkhead(BulkheadPolicy::new(10))?.acquire().await?;
+//! let answer = quotes.timeout(Duration::from_secs(2), get()).await?;
+//! drop(slot);
+//! # assert_eq!(answer, 200);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! They are the ones that attributes of that service use, and they count for it.
 //!
 //! # Configuration
 //!
@@ -99,6 +134,14 @@
 //! | `breakerbox_override_active` | gauge | `service` | 1 while somebody has forced the circuit |
 //! | `breakerbox_would_reject_total` | counter | `service` | calls that shadow let through and that would have been rejected |
 //! | `breakerbox_call_duration_seconds` | histogram | `service`, `outcome` | how long calls took, by outcome except `rejected`; only with [`call_durations`](RegistryBuilder#method.call_durations), and there once there was such a call |
+//! | `breakerbox_timeouts_total` | counter | `service` | calls that a timeout gave up while they ran |
+//! | `breakerbox_bulkhead_available` | gauge | `service` | how many more calls may run at once |
+//! | `breakerbox_bulkhead_rejected_total` | counter | `service` | calls for which the bulkhead had no place |
+//! | `breakerbox_rate_limited_total` | counter | `service` | calls that were too many for the rate limit |
+//! | `breakerbox_retries_total` | counter | `service`, `result` | calls that were to be made again, by what became of them: `succeeded`, `exhausted`, `out_of_time`, `told_to_wait` (the service asked for a longer wait than there was time for), `over_budget`, `refused` (a policy turned a later attempt down), `cancelled` |
+//! | `breakerbox_retry_attempts_total` | counter | `service` | attempts after the first that began; one that follows a wait for the circuit is not among them, since the one before it was not made |
+//! | `breakerbox_retry_budget_exhausted_total` | counter | `service` | calls that were not made again since the budget was used up |
+//! | `breakerbox_fallbacks_total` | counter | `service`, `result` | answers of fallbacks: `success`, or `failure` where the fallback failed, too |
 //!
 //! No timer moves a circuit: `state="open"` stays 1 after the cooldown until somebody
 //! calls. [`Registry::close`] at the end of `main` publishes the last counts.
@@ -113,7 +156,9 @@
 //! # Features
 //!
 //! `macros` and `metrics` are on by default. `config` and `watch` read files and the
-//! environment; `test-util` is for dev-dependencies.
+//! environment; `retry` and `rate-limit` bring the attributes of those names and what they are
+//! without attributes (`Retry`, `RateLimiter`); `test-util` is for dev-dependencies. Timeouts,
+//! bulkheads and fallbacks are always there.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -123,19 +168,28 @@ mod config;
 mod durations;
 #[cfg(feature = "metrics")]
 mod publish;
+#[cfg(feature = "retry")]
+mod retry;
 
+mod blocking;
 mod breaker;
+mod bulkhead;
 mod cells;
 mod clock;
+mod deadline;
 mod declaration;
 mod error;
 mod event;
 mod gate;
 mod host;
 mod hot;
+mod limit_conflict;
 mod name;
 mod outcome;
+mod policies;
 mod policy;
+#[cfg(feature = "rate-limit")]
+mod rate_limit;
 mod reason;
 mod recent;
 mod registry;
@@ -146,6 +200,8 @@ mod settings;
 mod site;
 mod state;
 mod sync;
+mod timed_out;
+mod timeout;
 mod verdict;
 mod word;
 
@@ -156,13 +212,28 @@ pub mod __private;
 #[doc = include_str!("choosing_numbers.md")]
 pub mod choosing_numbers {}
 
+#[doc = include_str!("what_runs_how_often.md")]
+pub mod what_runs_how_often {}
+
 /// The facade that the metrics go through. A recorder for another version of it sees
 /// nothing.
 #[cfg(feature = "metrics")]
 pub use ::metrics;
 
 #[cfg(feature = "macros")]
+pub use breakerbox_macros::bulkhead;
+#[cfg(feature = "macros")]
 pub use breakerbox_macros::circuit_breaker;
+#[cfg(feature = "macros")]
+pub use breakerbox_macros::fallback;
+#[cfg(all(feature = "macros", feature = "rate-limit"))]
+pub use breakerbox_macros::rate_limit;
+#[cfg(feature = "macros")]
+pub use breakerbox_macros::resilient;
+#[cfg(all(feature = "macros", feature = "retry"))]
+pub use breakerbox_macros::retry;
+#[cfg(feature = "macros")]
+pub use breakerbox_macros::timeout;
 
 pub use breaker::Acquire;
 pub use breaker::Breaker;
@@ -177,26 +248,45 @@ pub use breaker::OverrideGuard;
 pub use breaker::Permit;
 pub use breaker::Snapshot;
 pub use breaker::Subscription;
+pub use bulkhead::AcquireSlot;
+pub use bulkhead::Bulkhead;
+pub use bulkhead::Slot;
 #[cfg(feature = "test-util")]
 pub use clock::Clock;
 #[cfg(feature = "test-util")]
 pub use clock::ManualClock;
+pub use deadline::deadline;
 pub use declaration::Conflict;
 pub use declaration::Location;
 pub use error::Error;
+pub use event::Activity;
 pub use event::By;
+pub use event::Did;
 pub use event::Event;
 pub use event::Transition;
 pub use event::Warning;
 pub use event::WouldOpen;
+pub use limit_conflict::LimitConflict;
 pub use name::NameError;
 pub use outcome::FromRejected;
+pub use outcome::FromTimedOut;
 pub use outcome::Outcome;
+pub use policies::Policies;
+pub use policy::BulkheadPolicy;
 pub use policy::Key;
+pub use policy::LimitError;
 pub use policy::OnCancel;
 pub use policy::Policy;
 pub use policy::PolicyError;
+#[cfg(feature = "rate-limit")]
+pub use policy::RatePolicy;
+#[cfg(feature = "retry")]
+pub use policy::RetryPolicy;
 pub use policy::Window;
+#[cfg(feature = "rate-limit")]
+pub use rate_limit::AcquireToken;
+#[cfg(feature = "rate-limit")]
+pub use rate_limit::RateLimiter;
 pub use reason::Reason;
 pub use registry::BuildError;
 pub use registry::Entered;
@@ -204,11 +294,25 @@ pub use registry::Registry;
 pub use registry::RegistryBuilder;
 pub use registry::WithRegistry;
 pub use registry::breaker;
+pub use registry::policies;
 pub use registry::publish_metrics;
 pub use registry::services;
+pub use registry::timeout;
 pub use registry::with_registry;
 pub use rejected::Rejected;
 pub use rejected::RejectedKind;
+#[cfg(feature = "retry")]
+pub use retry::Idempotent;
+#[cfg(feature = "retry")]
+pub use retry::Repeats;
+#[cfg(feature = "retry")]
+pub use retry::Retry;
+#[cfg(feature = "retry")]
+pub use retry::RetryCall;
+#[cfg(feature = "retry")]
+pub use retry::RetryOn;
+#[cfg(feature = "retry")]
+pub use retry::Undecided;
 pub use settings::Change;
 pub use settings::ConfigError;
 pub use settings::Problem;
@@ -219,10 +323,12 @@ pub use settings::Source;
 pub use site::CallSite;
 pub use site::call_sites;
 pub use state::State;
+pub use timed_out::TimedOut;
+pub use timeout::Timeout;
 pub use verdict::IntoVerdict;
 pub use verdict::Verdict;
 
 /// The examples of the README are tests, too.
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "retry", feature = "rate-limit"))]
 #[doc = include_str!("../../README.md")]
 mod readme {}

@@ -1,11 +1,13 @@
-//! What a guarded function may return, and how a rejection becomes its error.
+//! What a guarded function may return, and how a rejection or a struck timeout becomes its
+//! error.
 
 use crate::rejected::Rejected;
+use crate::timed_out::TimedOut;
 
 /// What a guarded function returns: a `Result`, by whatever name.
 ///
 /// Functions that return something else say in the attribute what counts as a
-/// failure and what to return while the circuit is open.
+/// failure and what to return for a call that is not made.
 #[diagnostic::on_unimplemented(
     message = "a guarded function must return a `Result`, but this one returns `{Self}`",
     label = "not a `Result`",
@@ -41,7 +43,7 @@ impl<T, E> Outcome for Result<T, E> {
 /// An error that a rejection can become: every `E: From<Rejected>`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be made from `breakerbox::Rejected`, so this guarded function has \
-               no error to return while the circuit is open",
+               no error to return for a call that is not made",
     label = "needs `impl From<breakerbox::Rejected> for {Self}`",
     note = "with thiserror add a variant: `#[error(transparent)] Rejected(#[from] breakerbox::Rejected)`",
     note = "or say in the attribute what to return: `map_rejected = |rejected| MyError::Unavailable`, \
@@ -57,5 +59,25 @@ pub trait FromRejected {
 impl<E: From<Rejected>> FromRejected for E {
     fn from_rejected(rejected: Rejected) -> Self {
         Self::from(rejected)
+    }
+}
+
+/// An error that a struck timeout can become: every `E: From<TimedOut>`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be made from `breakerbox::TimedOut`, so this function has no error \
+               to return when its timeout strikes",
+    label = "needs `impl From<breakerbox::TimedOut> for {Self}`",
+    note = "with thiserror add a variant: `#[error(transparent)] TimedOut(#[from] breakerbox::TimedOut)`",
+    note = "or return `breakerbox::Error<{Self}>` and write `wrap_error`"
+)]
+pub trait FromTimedOut {
+    /// The error that says that the call was given up, and may have been carried out.
+    fn from_timed_out(timed_out: TimedOut) -> Self;
+}
+
+#[diagnostic::do_not_recommend]
+impl<E: From<TimedOut>> FromTimedOut for E {
+    fn from_timed_out(timed_out: TimedOut) -> Self {
+        Self::from(timed_out)
     }
 }

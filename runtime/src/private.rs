@@ -3,6 +3,9 @@
 use std::fmt;
 use std::pin::Pin;
 
+#[path = "private/stack.rs"]
+mod stack;
+
 use crate::breaker::Breaker;
 use crate::breaker::Keyed;
 use crate::error::Error;
@@ -20,6 +23,7 @@ pub use crate::site::CallSite;
 pub use crate::site::Declared;
 pub use crate::site::DynamicSite;
 pub use inventory;
+pub use stack::*;
 
 /// The usual way in: the circuit is closed. Otherwise the guard is outside.
 #[inline]
@@ -206,6 +210,9 @@ pub trait Wrapped {
 
     /// Puts the wrapper around.
     fn wrap(plain: Self::Plain) -> Self;
+
+    /// The error of the body, where it made one.
+    fn inner(&self) -> Option<&<Self::Plain as Outcome>::Error>;
 }
 
 impl<T, E> Wrapped for Result<T, Error<E>> {
@@ -213,6 +220,13 @@ impl<T, E> Wrapped for Result<T, Error<E>> {
 
     fn wrap(plain: Result<T, E>) -> Self {
         plain.map_err(Error::Inner)
+    }
+
+    fn inner(&self) -> Option<&E> {
+        match self {
+            Err(Error::Inner(error)) => Some(error),
+            Ok(_) | Err(Error::Rejected(_) | Error::TimedOut(_)) => None,
+        }
     }
 }
 

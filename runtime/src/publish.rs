@@ -5,6 +5,8 @@
 //! comes late, or one that forgets idle series, still gets every count in full. Only how
 //! long calls took goes to one recorder, the next: a histogram takes samples and no totals.
 
+mod stacks;
+
 use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::time::SystemTime;
@@ -20,13 +22,14 @@ use metrics::histogram;
 
 use crate::breaker::Breaker;
 use crate::cells::Tally;
+use crate::policies::Policies;
 use crate::reason::MOVES;
 use crate::state::State;
 
 /// One publisher at a time: a count that is read first is also published first.
 static PUBLISHING: Mutex<()> = Mutex::new(());
 
-pub(crate) fn publish(breakers: &[&Breaker]) {
+pub(crate) fn publish(breakers: &[&Breaker], policies: &[&Policies]) {
     let _one_at_a_time = PUBLISHING.lock().unwrap_or_else(PoisonError::into_inner);
     for breaker in breakers {
         publish_calls(breaker);
@@ -34,6 +37,9 @@ pub(crate) fn publish(breakers: &[&Breaker]) {
         publish_transitions(breaker);
         publish_rules(breaker);
         publish_durations(breaker);
+    }
+    for policies in policies {
+        stacks::publish(policies);
     }
 }
 
@@ -88,6 +94,7 @@ pub(crate) fn describe() {
         Unit::Seconds,
         "How long calls took from leave to outcome. Those that were rejected are not among them."
     );
+    stacks::describe();
 }
 
 fn publish_calls(breaker: &Breaker) {

@@ -5,6 +5,8 @@ use std::fmt;
 use std::io;
 use std::time::Duration;
 
+#[cfg(feature = "rate-limit")]
+use crate::clock::nanos;
 use crate::reason::Packed;
 use crate::reason::Reason;
 
@@ -46,6 +48,12 @@ pub enum RejectedKind {
     ProbesBusy,
     /// The circuit has closed again and does not admit all calls yet.
     Ramp,
+    /// As many calls run and wait as the bulkhead admits, or none of them ended in time.
+    BulkheadFull,
+    /// The rate limit is used up, and there is no token in time.
+    RateLimited,
+    /// A timeout around the call struck while it waited for leave, or would have.
+    Deadline,
 }
 
 /// What a [`Rejected`] holds, and also its `source`. A wrapper that shows itself as
@@ -89,7 +97,10 @@ impl Answer {
             0 => RejectedKind::Open,
             1 => RejectedKind::ForcedOpen,
             2 => RejectedKind::ProbesBusy,
-            _ => RejectedKind::Ramp,
+            3 => RejectedKind::Ramp,
+            4 => RejectedKind::BulkheadFull,
+            5 => RejectedKind::RateLimited,
+            _ => RejectedKind::Deadline,
         }
     }
 
@@ -130,6 +141,39 @@ impl Rejected {
         }
     }
 
+    /// The bulkhead has no place, and nobody knows when the next call in it ends.
+    pub(crate) const fn bulkhead_full(service: &'static &'static str) -> Self {
+        Self::of_kind(service, RejectedKind::BulkheadFull, Packed::NONE)
+    }
+
+    /// There is a token after exactly so long.
+    #[cfg(feature = "rate-limit")]
+    pub(crate) fn rate_limited(service: &'static &'static str, wait: Duration) -> Self {
+        Self::after(service, RejectedKind::RateLimited, wait)
+    }
+
+    /// A timeout struck while the call waited for something whose end nobody knows.
+    pub(crate) const fn deadline(service: &'static &'static str) -> Self {
+        Self::of_kind(service, RejectedKind::Deadline, Packed::NONE)
+    }
+
+    /// A timeout strikes before there is a token, which is after exactly so long.
+    #[cfg(feature = "rate-limit")]
+    pub(crate) fn deadline_before(service: &'static &'static str, wait: Duration) -> Self {
+        Self::after(service, RejectedKind::Deadline, wait)
+    }
+
+    #[cfg(feature = "rate-limit")]
+    fn after(service: &'static &'static str, kind: RejectedKind, wait: Duration) -> Self {
+        Self {
+            cause: NotSent {
+                service,
+                reason: Packed::NONE,
+                answer: Answer::new(kind, nanos(wait)),
+            },
+        }
+    }
+
     /// The service that was not called.
     #[must_use]
     pub const fn service(&self) -> &'static str {
@@ -144,9 +188,10 @@ impl Rejected {
 
     /// How long, from the moment of the rejection, until a call is admitted. For an open
     /// circuit it is never too short, and up to 50 ms too long where a cheap clock answered;
-    /// in tests it is exact. `None` where nobody can know, since the circuit is forced open,
-    /// ramps up, or has its probes out: a worker waits a short time with jitter then, say
-    /// 100 ms.
+    /// in tests it is exact. For a rate limit it is the time until there is a token, counted
+    /// in those who wait for one before this call. `None` where nobody can know, since the
+    /// circuit is forced open, ramps up, or has its probes out, or the bulkhead is full: a
+    /// worker waits a short time with jitter then, say 100 ms.
     #[must_use]
     pub const fn retry_after(&self) -> Option<Duration> {
         self.cause.answer.left()
@@ -242,6 +287,15 @@ impl fmt::Display for Rejected {
                 f,
                 "circuit `{service}` has closed again and does not admit all calls yet"
             )?,
+            RejectedKind::BulkheadFull => write!(
+                f,
+                "bulkhead `{service}` is full: a call gets in when another has ended"
+            )?,
+            RejectedKind::RateLimited => write!(f, "rate limit of `{service}` is used up")?,
+            RejectedKind::Deadline => write!(
+                f,
+                "timeout around the call to `{service}` left no time to make it"
+            )?,
         }
         match self.retry_after() {
             Some(left) => write!(f, ", retry in {left:.1?}"),
@@ -317,6 +371,29 @@ mod tests {
             Rejected::of_kind(&"stripe", RejectedKind::ProbesBusy, Packed::NONE).to_string(),
             "circuit `stripe` is half-open and its probes are still out"
         );
+        assert_eq!(
+            Rejected::bulkhead_full(&"stripe").to_string(),
+            "bulkhead `stripe` is full: a call gets in when another has ended"
+        );
+        assert_eq!(
+            Rejected::deadline(&"stripe").to_string(),
+            "timeout around the call to `stripe` left no time to make it"
+        );
+    }
+
+    #[cfg(feature = "rate-limit")]
+    #[test]
+    fn a_rejection_by_a_rate_limit_says_when_to_retry() {
+        let wait = Duration::from_millis(1_500);
+        let limited = Rejected::rate_limited(&"stripe", wait);
+        assert_eq!(limited.retry_after(), Some(wait));
+        assert_eq!(
+            limited.to_string(),
+            "rate limit of `stripe` is used up, retry in 1.5s"
+        );
+        let struck = Rejected::deadline_before(&"stripe", wait);
+        assert_eq!(struck.kind(), RejectedKind::Deadline);
+        assert_eq!(struck.retry_after(), Some(wait));
     }
 
     /// B083
@@ -350,6 +427,9 @@ mod tests {
             RejectedKind::ForcedOpen,
             RejectedKind::ProbesBusy,
             RejectedKind::Ramp,
+            RejectedKind::BulkheadFull,
+            RejectedKind::RateLimited,
+            RejectedKind::Deadline,
         ] {
             assert_eq!(Answer::unknown(kind).kind(), kind);
             assert_eq!(Answer::unknown(kind).left(), None);

@@ -14,7 +14,12 @@ mod tests {
     use std::future::Future;
     use std::pin::Pin;
 
+    use resilience::bulkhead;
     use resilience::circuit_breaker;
+    use resilience::fallback;
+    use resilience::rate_limit;
+    use resilience::retry;
+    use resilience::timeout;
 
     #[derive(Debug, PartialEq)]
     struct Own;
@@ -87,6 +92,27 @@ mod tests {
         }
     }
 
+    impl From<resilience::TimedOut> for Own {
+        fn from(_: resilience::TimedOut) -> Self {
+            Own
+        }
+    }
+
+    #[fallback(Ok(name.len()), when = any, crate = resilience)]
+    #[timeout("8s")]
+    #[retry(idempotent, clone(more), delay = "1ns")]
+    #[resilience::circuit_breaker(service = "edition-stack", fails_on = |_| true, threshold = 3)]
+    #[rate_limit("100/s")]
+    #[bulkhead(max_concurrent = 2)]
+    #[timeout("2s")]
+    async fn stacked(name: &str, mut more: String) -> Result<usize, Own> {
+        more.push('!');
+        if name.is_empty() {
+            return Err(Own);
+        }
+        Ok(more.len())
+    }
+
     /// B251
     #[tokio::test]
     async fn every_shape_compiles_and_runs() {
@@ -100,5 +126,12 @@ mod tests {
         let mut client = Client { breaker };
         assert!(client.method(&1).await.is_ok());
         assert_eq!(breaker.snapshot().calls.success, 2);
+        assert_eq!(stacked("a", "bc".to_owned()).await, Ok(3));
+        assert_eq!(stacked("", String::new()).await, Ok(0));
+        let calls = resilience::breaker("edition-stack")
+            .unwrap()
+            .snapshot()
+            .calls;
+        assert_eq!((calls.success, calls.failure), (1, 3));
     }
 }

@@ -1,4 +1,4 @@
-//! `#[circuit_breaker]`: every shape of function it can stand on, and every key.
+//! The attributes: every shape of function they can stand on, every key, and how they stack.
 
 mod bodies;
 mod cost;
@@ -11,6 +11,7 @@ mod keys;
 mod returns;
 mod sends;
 mod signatures;
+mod stacks;
 mod verdicts;
 
 use std::num::ParseIntError;

@@ -18,13 +18,13 @@ use metrics_exporter_prometheus::PrometheusRecorder;
 use exposition::Exposition;
 
 /// The exporter of a test, which no other test publishes to.
-struct Exporter {
+pub(crate) struct Exporter {
     recorder: PrometheusRecorder,
     handle: PrometheusHandle,
 }
 
 impl Exporter {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self::of(PrometheusBuilder::new())
     }
 
@@ -46,7 +46,7 @@ impl Exporter {
     }
 
     #[track_caller]
-    fn published(&self, registry: &Registry) -> Exposition {
+    pub(crate) fn published(&self, registry: &Registry) -> Exposition {
         self.publish(registry);
         self.scrape()
     }

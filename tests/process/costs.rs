@@ -30,12 +30,10 @@ fn functions_that_make_up_one_name_allocate_nothing_once_it_is_known() {
         let _entered = registry.enter();
         charge("a tenant").unwrap();
         refund("a tenant").unwrap();
-        let region = Region::new(ALLOCATOR);
-        for _ in 0..1_000 {
+        assert_allocates_nothing(|| {
             charge("a tenant").unwrap();
             refund("a tenant").unwrap();
-        }
-        assert_eq!(region.change().allocations, 0);
+        });
     });
 }
 
@@ -50,10 +48,18 @@ fn calls_that_are_measured_allocate_nothing_but_their_place() {
             drop(breakerbox::breaker("a tenant").unwrap().try_acquire());
         };
         call();
+        assert_allocates_nothing(call);
+    });
+}
+
+/// The thread that started the test may still allocate beside it, but not for ever.
+fn assert_allocates_nothing(call: impl Fn()) {
+    let rounds = (0..20).map(|_| {
         let region = Region::new(ALLOCATOR);
         for _ in 0..1_000 {
             call();
         }
-        assert_eq!(region.change().allocations, 0);
+        region.change().allocations
     });
+    assert_eq!(rounds.min(), Some(0));
 }

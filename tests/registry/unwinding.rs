@@ -7,8 +7,11 @@ use std::panic::UnwindSafe;
 
 use breakerbox::Policy;
 use breakerbox::Registry;
+use breakerbox::Rejected;
 use breakerbox::State;
+use breakerbox::TimedOut;
 use breakerbox::circuit_breaker;
+use breakerbox::resilient;
 use breakerbox::with_registry;
 
 use super::now;
@@ -43,6 +46,27 @@ fn made(text: String) -> impl Future<Output = io::Result<String>> {
     plain(text)
 }
 
+#[derive(Debug, thiserror::Error)]
+enum NotDone {
+    #[error(transparent)]
+    Rejected(#[from] Rejected),
+    #[error(transparent)]
+    TimedOut(#[from] TimedOut),
+}
+
+#[resilient(
+    service = "unwinding: stacked",
+    timeout("8s"),
+    retry(idempotent, clone(text)),
+    circuit_breaker,
+    rate_limit("100/s", max_wait = "50ms"),
+    bulkhead(max_concurrent = 6, max_wait = "50ms"),
+    timeout("2s")
+)]
+async fn stacked(text: String) -> Result<String, NotDone> {
+    Ok(text)
+}
+
 #[circuit_breaker(service = "unwinding: panics", threshold = 1)]
 async fn panics() -> io::Result<()> {
     panic::resume_unwind(Box::new("the body"))
@@ -57,6 +81,7 @@ fn a_guarded_future_is_unwind_safe_where_the_plain_one_is() {
     drop(may_unwind(with_fallback(String::new())));
     drop(may_unwind(named_at_run_time("unwinding: named")));
     drop(may_unwind(made(String::new())));
+    drop(may_unwind(stacked(String::new())));
     drop(may_unwind(with_registry(
         registry.clone(),
         guarded(String::new()),

@@ -12,12 +12,12 @@ use circuitbreaker_rs::MetricSink;
 use metrics::Counter;
 use metrics::counter;
 
-use super::Build;
 use super::forever;
+use crate::harness::Build;
+use crate::harness::work::Work;
+use crate::harness::work::now;
 use crate::work::Failed;
-use crate::work::Work;
 use crate::work::fails;
-use crate::work::now;
 use crate::work::polled;
 use crate::work::succeeds;
 

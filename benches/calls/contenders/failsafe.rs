@@ -13,12 +13,12 @@ use failsafe::failure_policy::consecutive_failures;
 use failsafe::failure_policy::success_rate_over_time_window;
 use failsafe::futures::CircuitBreaker;
 
-use super::Build;
+use crate::harness::Build;
+use crate::harness::work::Work;
+use crate::harness::work::now;
 use crate::work::Failed;
-use crate::work::Work;
 use crate::work::fails;
 use crate::work::fails_1pct;
-use crate::work::now;
 use crate::work::plain;
 use crate::work::polled;
 use crate::work::succeeds;

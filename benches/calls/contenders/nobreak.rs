@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use nobreak::CircuitBreaker;
 
-use super::Build;
 use super::forever;
-use crate::work::Work;
+use crate::harness::Build;
+use crate::harness::work::Work;
+use crate::harness::work::now;
 use crate::work::fails;
-use crate::work::now;
 use crate::work::polled;
 use crate::work::succeeds;
 

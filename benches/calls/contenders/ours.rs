@@ -12,10 +12,10 @@ use breakerbox::Registry;
 use breakerbox::Rejected;
 use breakerbox::circuit_breaker;
 
-use super::Build;
+use crate::harness::Build;
+use crate::harness::work::Work;
+use crate::harness::work::now;
 use crate::work::Failed;
-use crate::work::Work;
-use crate::work::now;
 use crate::work::plain;
 use crate::work::polled;
 use crate::work::succeeds;

@@ -5,10 +5,10 @@ use std::time::Duration;
 use recloser::AsyncRecloser;
 use recloser::Recloser;
 
-use super::Build;
-use crate::work::Work;
+use crate::harness::Build;
+use crate::harness::work::Work;
+use crate::harness::work::now;
 use crate::work::fails;
-use crate::work::now;
 use crate::work::polled;
 use crate::work::succeeds;
 

@@ -16,11 +16,11 @@ use tower_resilience_circuitbreaker::CircuitBreakerLayer;
 use tower_resilience_circuitbreaker::DefaultClassifier;
 use tower_resilience_circuitbreaker::SlidingWindowType;
 
-use super::Build;
-use crate::work::Work;
+use crate::harness::Build;
+use crate::harness::work::Work;
+use crate::harness::work::now;
 use crate::work::fails;
 use crate::work::fails_1pct;
-use crate::work::now;
 use crate::work::succeeds;
 
 pub(super) const CASES: &[(&str, Build)] = &[

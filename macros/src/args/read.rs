@@ -11,12 +11,14 @@ use syn::Path;
 use syn::Token;
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
+use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::token;
 
 use crate::args::Callable;
 use crate::args::Fallback;
 use crate::args::Flag;
+use crate::args::Names;
 use crate::args::OnCancel;
 use crate::args::Predicate;
 use crate::args::Switch;
@@ -260,8 +262,35 @@ impl Read for Fallback {
     }
 }
 
+impl Read for Names {
+    fn read(spelling: &Spelling<'_>, input: ParseStream<'_>) -> syn::Result<Self> {
+        let Spelling { key, example } = spelling;
+        if !input.peek(token::Paren) {
+            let message = format!("`{key}` takes names in parentheses: `{example}`");
+            return Err(syn::Error::new(key.span(), message));
+        }
+        let content;
+        let parens = syn::parenthesized!(content in input);
+        let names =
+            Punctuated::<Ident, Token![,]>::parse_terminated_with(&content, Ident::parse_any);
+        let names = names.map_err(|error| {
+            let message = format!("`{key}` takes names of arguments: `{example}`");
+            // What is left would be taken for a second mistake.
+            let _: syn::Result<TokenStream> = content.parse();
+            syn::Error::new(error.span(), message)
+        })?;
+        if names.is_empty() {
+            let message = format!("`{key}` names the arguments to clone: `{example}`");
+            return Err(syn::Error::new(parens.span.join(), message));
+        }
+        Ok(Self(names.into_iter().collect()))
+    }
+}
+
 impl Read for When {
     fn read(spelling: &Spelling<'_>, input: ParseStream<'_>) -> syn::Result<Self> {
+        // A breaker alone has no timeout: there the name is the user's.
+        let has_timeouts = spelling.key == "when";
         if input.peek(Token![=]) && input.peek2(LitStr) {
             input.parse::<Token![=]>()?;
             let text: LitStr = input.parse()?;
@@ -277,14 +306,18 @@ impl Read for When {
                 text if text.contains("is a path, a closure") => syn::Error::new(
                     error.span(),
                     format!(
-                        "`{}` is `rejected`, `failed`, `any` or a predicate about the error",
-                        spelling.key
+                        "`{}` is `rejected`, {}`failed`, `any` or a predicate about the error",
+                        spelling.key,
+                        if has_timeouts { "`timed_out`, " } else { "" },
                     ),
                 ),
                 _ => error,
             })?;
         Ok(match &predicate {
             Predicate::Path(path) if path.path.is_ident("rejected") => Self::Rejected,
+            Predicate::Path(path) if has_timeouts && path.path.is_ident("timed_out") => {
+                Self::TimedOut
+            }
             Predicate::Path(path) if path.path.is_ident("failed") => Self::Failed,
             Predicate::Path(path) if path.path.is_ident("any") => Self::Any,
             _ => Self::Predicate(predicate),

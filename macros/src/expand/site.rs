@@ -17,6 +17,7 @@ use crate::model::Setting;
 use crate::model::SettingValue;
 use crate::model::Site;
 use crate::model::Window;
+use crate::rate::Rate;
 use crate::respan;
 use crate::value::Value;
 
@@ -45,24 +46,27 @@ pub(crate) fn breaker(site: &Site, krate: &TokenStream, breaker: &Ident) -> Toke
         // The name is worked out where the static is out of its sight.
         Site::Dynamic(declaration) => {
             let name = Ident::new("__service", Span::mixed_site());
-            let site = call_site(declaration, krate, "DynamicSite", None);
             let service = as_str(&declaration.service);
-            let found = quote_spanned! {span=>
-                match #service {
-                    #name => {
-                        #site
-                        #krate::__private::DynamicSite::breaker(&__SITE, #name)
-                    }
-                }
-            };
+            let found = dynamic(declaration, krate, &name);
+            let found = quote_spanned!(span=> match #service { #name => #found });
             bind(declaration, krate, breaker, &found)
         }
     }
 }
 
+/// The breaker of a name that is worked out for each call.
+pub(super) fn dynamic(declaration: &Declaration, krate: &TokenStream, name: &Ident) -> TokenStream {
+    let span = Span::call_site();
+    let site = call_site(declaration, krate, "DynamicSite", None);
+    quote_spanned! {span=> {
+        #site
+        #krate::__private::DynamicSite::breaker(&__SITE, #name)
+    }}
+}
+
 /// Binds what was found, or what stands under it for the key of this call. The handle of a
 /// key lives as long as the guard that borrows from it.
-fn bind(
+pub(super) fn bind(
     declaration: &Declaration,
     krate: &TokenStream,
     breaker: &Ident,
@@ -86,7 +90,7 @@ fn bind(
 }
 
 /// `AsRef::<str>::as_ref(&(expr))`, so that what is wrong with its type is shown at it.
-fn as_str(expr: &Expr) -> TokenStream {
+pub(super) fn as_str(expr: &Expr) -> TokenStream {
     let span = Span::call_site();
     let (start, end) = respan::ends(&expr.to_token_stream());
     let as_ref = Ident::new("as_ref", respan::generated(end));
@@ -124,29 +128,104 @@ fn call_site(
 }
 
 fn policy(settings: &[Setting], krate: &TokenStream) -> TokenStream {
+    let setters = setters(settings, krate);
+    quote_spanned!(Span::call_site()=> #krate::Policy::new() #setters)
+}
+
+/// `&'static RetryPolicy`, with numbers behind code judged while compiling.
+pub(super) fn retry_policy(settings: &[Setting], krate: &TokenStream) -> TokenStream {
+    let span = Span::call_site();
+    let setters = setters(settings, krate);
+    let judged = settings
+        .iter()
+        .find_map(Setting::code_span)
+        .map_or(span, respan::generated);
+    let checked = respan::moved(quote_spanned!(span=> #krate::__private::checked), judged);
+    let policy = quote_spanned!(span=> #krate::RetryPolicy::new() #setters);
+    let policy = quote_spanned!(judged=> #checked(#policy));
+    quote_spanned! {span=> {
+        static __RETRY: #krate::RetryPolicy = #policy;
+        &__RETRY
+    }}
+}
+
+/// A bulkhead, and where a number of it stands that only the compiler knows.
+pub(super) fn bulkhead_policy(
+    settings: &[Setting],
+    krate: &TokenStream,
+) -> (TokenStream, Option<Span>) {
+    let span = Span::call_site();
+    let (first, rest) = settings.split_at(settings.len().min(1));
+    let places = first.iter().map(|first| value(&first.value, krate));
+    let setters = setters(rest, krate);
+    let policy = quote_spanned!(span=> #krate::BulkheadPolicy::new(#(#places)*) #setters);
+    (policy, settings.iter().find_map(Setting::code_span))
+}
+
+/// The same for a rate limit. Code in place of its rate is a policy of its own.
+pub(super) fn rate_policy(
+    rate: &Value<Rate>,
+    settings: &[Setting],
+    krate: &TokenStream,
+) -> (TokenStream, Option<Span>) {
+    let span = Span::call_site();
+    let setters = setters(settings, krate);
+    let judged = settings.iter().find_map(Setting::code_span);
+    match rate {
+        Value::Known(Rate { number, per }, at) => {
+            let mut number = Literal::u32_suffixed(*number);
+            number.set_span(respan::generated(*at));
+            let per = duration(*per, *at);
+            let policy = quote_spanned!(span=> #krate::RatePolicy::new(#number, #per) #setters);
+            (policy, judged)
+        }
+        Value::Code(code) => {
+            let at = code.span();
+            let policy =
+                quote_spanned!(span=> { let __rate: #krate::RatePolicy = #code; __rate } #setters);
+            (policy, judged.or(Some(at)))
+        }
+    }
+}
+
+/// A duration that is known, or code for one.
+pub(super) fn duration_value(value: &Value<Duration>) -> TokenStream {
+    match value {
+        Value::Known(known, at) => duration(*known, *at),
+        Value::Code(code) => code.to_token_stream(),
+    }
+}
+
+fn setters(settings: &[Setting], krate: &TokenStream) -> TokenStream {
     let span = Span::call_site();
     let setters = settings.iter().map(|Setting { setter, value }| {
         let setter = Ident::new(&setter.to_string(), respan::generated(setter.span()));
-        let value = match value {
-            SettingValue::Number(number, at) => {
-                let mut literal = Literal::u32_suffixed(*number);
-                literal.set_span(respan::generated(*at));
-                literal.to_token_stream()
-            }
-            SettingValue::Float(float, at) => {
-                let mut literal = Literal::f64_suffixed(*float);
-                literal.set_span(respan::generated(*at));
-                literal.to_token_stream()
-            }
-            SettingValue::Duration(duration, at) => self::duration(*duration, *at),
-            SettingValue::Window(window, at) => self::window(*window, *at, krate),
-            SettingValue::Switch(value) => quote_spanned!(span=> #value),
-            SettingValue::Code(code) => code.to_token_stream(),
-            SettingValue::OnCancel(rule) => on_cancel(rule, krate),
-        };
+        let value = self::value(value, krate);
         quote_spanned!(span=> .#setter(#value))
     });
-    quote_spanned!(span=> #krate::Policy::new() #(#setters)*)
+    quote_spanned!(span=> #(#setters)*)
+}
+
+fn value(value: &SettingValue, krate: &TokenStream) -> TokenStream {
+    let span = Span::call_site();
+    match value {
+        SettingValue::Number(number, at) => {
+            let mut literal = Literal::u32_suffixed(*number);
+            literal.set_span(respan::generated(*at));
+            literal.to_token_stream()
+        }
+        SettingValue::Float(float, at) => {
+            let mut literal = Literal::f64_suffixed(*float);
+            literal.set_span(respan::generated(*at));
+            literal.to_token_stream()
+        }
+        SettingValue::Duration(duration, at) => self::duration(*duration, *at),
+        SettingValue::Window(window, at) => self::window(*window, *at, krate),
+        SettingValue::Nothing => TokenStream::new(),
+        SettingValue::Switch(value) => quote_spanned!(span=> #value),
+        SettingValue::Code(code) => code.to_token_stream(),
+        SettingValue::OnCancel(rule) => on_cancel(rule, krate),
+    }
 }
 
 fn window(window: Window, at: Span, krate: &TokenStream) -> TokenStream {
@@ -170,10 +249,7 @@ fn on_cancel(rule: &CancelRule, krate: &TokenStream) -> TokenStream {
         CancelRule::Ignore => quote_spanned!(span=> #krate::OnCancel::Ignore),
         CancelRule::Failure => quote_spanned!(span=> #krate::OnCancel::Failure),
         CancelRule::After(after) => {
-            let after = match after {
-                Value::Known(duration, at) => self::duration(*duration, *at),
-                Value::Code(code) => code.to_token_stream(),
-            };
+            let after = duration_value(after);
             quote_spanned!(span=> #krate::OnCancel::After(#after))
         }
     }

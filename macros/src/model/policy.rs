@@ -1,7 +1,7 @@
 //! Judges the numbers of a breaker, as far as they are known before the compiler knows.
 
 mod contradictions;
-mod settings;
+pub(super) mod settings;
 #[cfg(test)]
 mod tests;
 
@@ -12,7 +12,7 @@ use syn::Expr;
 use syn::Ident;
 use syn::spanned::Spanned;
 
-use crate::args::Args;
+use crate::args::BreakerArgs;
 use crate::errors::Errors;
 use crate::share::Share;
 use crate::value::Value;
@@ -43,6 +43,8 @@ pub(crate) enum SettingValue {
     Duration(Duration, Span),
     Window(Window, Span),
     Switch(bool),
+    /// The setter takes nothing.
+    Nothing,
     Code(Expr),
     OnCancel(CancelRule),
 }
@@ -72,7 +74,7 @@ impl Setting {
 }
 
 /// The settings that the attribute asks for.
-pub(super) fn judge(args: &mut Args, errors: &mut Errors) -> Vec<Setting> {
+pub(super) fn judge(args: &mut BreakerArgs, errors: &mut Errors) -> Vec<Setting> {
     let mut settings = Settings::new(errors);
     let threshold = settings.take_number(
         args.threshold.take(),
@@ -94,7 +96,7 @@ pub(super) fn judge(args: &mut Args, errors: &mut Errors) -> Vec<Setting> {
     let slow_call = settings.take_duration(args.slow_call.take());
     let slow_call_rate = settings.take_share(args.slow_call_rate.take(), Share::Rate);
     let cooldown = settings.take_duration(args.cooldown.take());
-    settings.take_backoff(args.backoff.take());
+    settings.take_factor(args.backoff.take());
     let max_cooldown = settings.take_duration(args.max_cooldown.take());
     settings.take_share(args.jitter.take(), Share::Part);
     let probes = settings.take_number(
@@ -117,7 +119,7 @@ pub(super) fn judge(args: &mut Args, errors: &mut Errors) -> Vec<Setting> {
     settings.take_duration(args.max_open_for.take());
     settings.take_duration(args.ramp.take());
     settings.take_on_cancel(args.on_cancel.take());
-    settings.take_shadow(args.shadow.take());
+    settings.take_switch(args.shadow.take());
     let max_keys = settings.take_number(
         args.max_keys.take(),
         "`max_keys` must be at least 1",

@@ -38,15 +38,27 @@ pub(crate) struct Declaration {
     pub(crate) policy: Vec<Setting>,
 }
 
+/// How an attribute says which breaker it means.
+pub(super) struct Named {
+    pub(super) handle: Option<Given<Expr>>,
+    pub(super) service: Option<Given<Expr>>,
+    pub(super) by_key: Option<Given<Expr>>,
+    pub(super) operation: Option<Given<LitStr>>,
+}
+
 pub(super) fn judge(
-    handle: Option<Given<Expr>>,
-    service: Option<Given<Expr>>,
-    by_key: Option<Given<Expr>>,
-    operation: Option<Given<LitStr>>,
+    named: Named,
     policy: Vec<Setting>,
+    at: Span,
     function: Option<&Function>,
     errors: &mut Errors,
 ) -> Option<Site> {
+    let Named {
+        handle,
+        service,
+        by_key,
+        operation,
+    } = named;
     if let Some(text) = &operation {
         check_name("an operation", &text.value, errors);
     }
@@ -80,19 +92,34 @@ pub(super) fn judge(
     }
     let Some(Given { value: service, .. }) = service else {
         if !errors.mentions("service") {
-            errors.at(
-                Span::call_site(),
-                "which service is guarded? add `service = \"name\"`",
-            );
+            errors.at(at, "which service is guarded? add `service = \"name\"`");
         }
         return None;
     };
 
+    let (service, linked) = self::service(service, errors)?;
+    let operation = self::operation(operation, function)?;
+    let key = by_key.map(|by_key| {
+        let value = bare(by_key.value);
+        check_key(&by_key.key, &value, function, errors);
+        value
+    });
+    let declaration = Declaration {
+        service,
+        key,
+        operation,
+        policy,
+    };
+    Some(if linked {
+        Site::Static(declaration)
+    } else {
+        Site::Dynamic(declaration)
+    })
+}
+
+/// The name of a service, and whether it is known while linking.
+pub(super) fn service(service: Expr, errors: &mut Errors) -> Option<(Expr, bool)> {
     let service = bare(service);
-    let operation = operation.map(|given| given.value).or_else(|| {
-        let name = function?.name();
-        Some(LitStr::new(&name.to_string(), name.span()))
-    })?;
     let linked = match &service {
         Expr::Lit(ExprLit {
             lit: Lit::Str(name),
@@ -116,21 +143,14 @@ pub(super) fn judge(
         }),
         _ => false,
     };
-    let key = by_key.map(|by_key| {
-        let value = bare(by_key.value);
-        check_key(&by_key.key, &value, function, errors);
-        value
-    });
-    let declaration = Declaration {
-        service,
-        key,
-        operation,
-        policy,
-    };
-    Some(if linked {
-        Site::Static(declaration)
-    } else {
-        Site::Dynamic(declaration)
+    Some((service, linked))
+}
+
+/// What the function is called where it is counted.
+fn operation(operation: Option<Given<LitStr>>, function: Option<&Function>) -> Option<LitStr> {
+    operation.map(|given| given.value).or_else(|| {
+        let name = function?.name();
+        Some(LitStr::new(&name.to_string(), name.span()))
     })
 }
 

@@ -33,6 +33,8 @@ pub(super) struct Stamp(u64);
 pub(super) enum Ending {
     Recorded(Verdict),
     Cancelled,
+    /// By a timeout of the same function, outside of the breaker.
+    Struck,
     Panicked,
 }
 
@@ -155,8 +157,21 @@ impl<'b> Guard<'b> {
     }
 
     #[inline]
-    pub(super) const fn mark_waiting(&mut self) {
+    pub(crate) const fn mark_waiting(&mut self) {
         self.stamp.0 &= !Stamp::RUNNING;
+    }
+
+    /// A policy inside the breaker refused the call, which was not made then: it says nothing
+    /// about the service, or is a failure by `verdict`.
+    #[cold]
+    pub(crate) fn not_made(&mut self, verdict: Verdict) {
+        self.end(Ending::Recorded(verdict));
+    }
+
+    /// A timeout of the same function, outside of the breaker, struck.
+    #[cold]
+    pub(crate) fn struck(&mut self) {
+        self.end(Ending::Struck);
     }
 
     #[cold]

@@ -7,6 +7,7 @@ use crate::cells::Mine;
 use crate::cells::Tally;
 use crate::clock::Tick;
 use crate::hot::Duties;
+use crate::policy::Key;
 use crate::ring::Ended;
 use crate::rules::Outcome;
 use crate::rules::Settled;
@@ -134,7 +135,11 @@ impl Breaker {
             verdict: match ending {
                 Ending::Recorded(verdict) => verdict,
                 Ending::Panicked => Verdict::Failure,
-                Ending::Cancelled => service.hot.cancelled(age.unwrap_or(0)),
+                // The attribute's own timeout has passed, unless somebody wants it otherwise.
+                Ending::Struck if !service.numbers().policy.writes(Key::OnCancel) => {
+                    Verdict::Failure
+                }
+                Ending::Struck | Ending::Cancelled => service.hot.cancelled(age.unwrap_or(0)),
             },
             is_slow: age.is_some_and(|age| service.hot.is_slow(age)),
         };
@@ -222,7 +227,7 @@ const fn tally(settled: Settled, ending: Ending, outcome: Outcome) -> Tally {
     let verdict = match (settled, ending) {
         (Settled::Late, _) => return Tally::Late,
         (Settled::Counted, Ending::Panicked) => return Tally::Panicked,
-        (Settled::Counted, Ending::Cancelled) => return Tally::Cancelled,
+        (Settled::Counted, Ending::Cancelled | Ending::Struck) => return Tally::Cancelled,
         (Settled::Counted, Ending::Recorded(verdict)) => verdict,
     };
     match (verdict, outcome.is_slow) {

@@ -129,7 +129,8 @@ impl Breaker {
     /// # }
     /// ```
     ///
-    /// It needs no runtime; in tests it follows the registry's clock.
+    /// It needs no runtime; in one of tokio it waits by its timer, which has to be enabled there.
+    /// In tests it follows the registry's clock.
     ///
     /// # Cancel safety
     ///

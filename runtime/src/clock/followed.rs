@@ -25,12 +25,8 @@ impl Followed {
         Tick(nanos(instant().saturating_duration_since(self.origin)))
     }
 
-    /// Outside of a runtime there is no time but the system's.
     pub(super) fn sleep(&self, duration: Duration) -> Sleep {
-        match Handle::try_current() {
-            Ok(_) => Box::pin(tokio::time::sleep(duration)),
-            Err(_) => sleep::of_system(duration),
-        }
+        sleep::in_runtime(duration)
     }
 }
 

@@ -48,7 +48,7 @@ impl System {
 
     /// Ready when so much time has passed.
     pub(crate) fn sleep(&self, duration: Duration) -> Sleep {
-        sleep::of_system(duration)
+        sleep::by_system(duration)
     }
 
     /// A time that is on the right side of `border`: coarse where that is enough to tell.

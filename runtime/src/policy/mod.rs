@@ -1,11 +1,23 @@
 //! What was asked for: plain data, built in `const`, judged once.
 
 mod breaker;
+mod bulkhead;
 mod check;
 mod key;
+mod limit_error;
+#[cfg(feature = "rate-limit")]
+mod rate;
+#[cfg(feature = "retry")]
+mod retry;
 
 pub use breaker::OnCancel;
 pub use breaker::Policy;
 pub use breaker::Window;
+pub use bulkhead::BulkheadPolicy;
 pub use check::PolicyError;
 pub use key::Key;
+pub use limit_error::LimitError;
+#[cfg(feature = "rate-limit")]
+pub use rate::RatePolicy;
+#[cfg(feature = "retry")]
+pub use retry::RetryPolicy;

@@ -26,6 +26,7 @@ use crate::registry::listeners::Listen;
 use crate::registry::listeners::Listeners;
 use crate::registry::setup;
 use crate::registry::setup::Setup;
+use crate::registry::stacks;
 use crate::settings::ConfigError;
 use crate::settings::Problem;
 use crate::settings::list;
@@ -300,6 +301,10 @@ impl RegistryBuilder {
             // The first call came earlier and has told others; these have not heard.
             for conflict in registry.conflicts() {
                 let warning = Event::Warning(Warning::Conflict(conflict));
+                registry.inner.listeners.tell(&warning);
+            }
+            for conflict in stacks::limit_conflicts() {
+                let warning = Event::Warning(Warning::LimitConflict(conflict));
                 registry.inner.listeners.tell(&warning);
             }
         }

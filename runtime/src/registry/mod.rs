@@ -9,6 +9,7 @@ mod reload;
 mod resolve;
 mod scope;
 mod setup;
+mod stacks;
 mod table;
 #[cfg(feature = "watch")]
 mod watch;
@@ -43,6 +44,7 @@ use crate::settings::ConfigError;
 
 use listeners::Listeners;
 use setup::Setup;
+use stacks::Stacks;
 use table::Entry;
 use table::Table;
 
@@ -51,6 +53,10 @@ pub use builder::RegistryBuilder;
 pub use scope::Entered;
 pub use scope::WithRegistry;
 pub use scope::with_registry;
+pub use stacks::policies;
+pub use stacks::timeout;
+
+pub(crate) use stacks::unnamed;
 
 /// What one report publishes.
 #[derive(Clone, Copy)]
@@ -85,6 +91,7 @@ pub struct Registry {
 struct Inner {
     host: Arc<Host>,
     breakers: Table,
+    stacks: Stacks,
     /// What code and configuration say, which comes before what attributes say.
     setup: RwLock<Setup>,
     /// What is read again on `reload`, which one thread does at a time.
@@ -164,6 +171,7 @@ impl Registry {
             inner: Arc::new(Inner {
                 host: Arc::new(host),
                 breakers: Table::default(),
+                stacks: Stacks::default(),
                 setup: RwLock::default(),
                 #[cfg(feature = "config")]
                 reading: Mutex::default(),
@@ -192,6 +200,9 @@ impl Registry {
         if !self.inner.started.swap(true, AcqRel) {
             for conflict in self.conflicts() {
                 self.inner.warn(Warning::Conflict(conflict));
+            }
+            for conflict in stacks::limit_conflicts() {
+                self.inner.warn(Warning::LimitConflict(conflict));
             }
         }
         self.start_background();
@@ -256,13 +267,13 @@ impl Registry {
     fn publish(&self) {
         self.inner.tell_transitions();
         #[cfg(feature = "metrics")]
-        crate::publish::publish(&self.services());
+        crate::publish::publish(&self.services(), &self.inner.all_policies());
     }
 
     fn publish_moved(&self) {
         let moved = self.inner.tell_transitions();
         #[cfg(feature = "metrics")]
-        crate::publish::publish(&moved);
+        crate::publish::publish(&moved, &[]);
         #[cfg(not(feature = "metrics"))]
         drop(moved);
     }
@@ -326,7 +337,7 @@ impl Inner {
     }
 
     /// Tells the listeners of every transition and of numbers that they have not heard of, in
-    /// order, and says whose the transitions were.
+    /// order, then of what other policies have done, and says whose the transitions were.
     fn tell_transitions(&self) -> Vec<&'static Breaker> {
         let _in_order = self.telling.lock().unwrap_or_else(PoisonError::into_inner);
         let mut moved = Vec::new();
@@ -344,6 +355,9 @@ impl Inner {
                     event => self.listeners.tell(&event),
                 }
             }
+        }
+        for activity in self.stacks.take_activities() {
+            self.listeners.tell(&Event::Activity(activity));
         }
         moved
     }

@@ -13,6 +13,7 @@ use crate::registry::Inner;
 use crate::registry::OVERFLOW;
 use crate::registry::linked;
 use crate::registry::read;
+use crate::registry::stacks;
 use crate::registry::table::Numbers;
 use crate::registry::table::Rows;
 use crate::registry::write;
@@ -150,6 +151,8 @@ impl Inner {
             let conflicts =
                 linked::conflicts(|service| next.above_attributes(service, Policy::new()));
             problems.extend(conflicts.into_iter().map(Problem::Conflict));
+            let limits = stacks::limit_conflicts().into_iter();
+            problems.extend(limits.map(Problem::LimitConflict));
         }
         if !problems.is_empty() {
             return Err(problems);
@@ -184,6 +187,6 @@ pub(super) fn sort(problems: &mut [Problem], said: &[String]) {
             _ => (3, None, String::new(), 0),
         },
         Problem::NothingToWatch => (3, None, String::new(), 0),
-        Problem::Conflict(_) => (4, None, String::new(), 0),
+        Problem::Conflict(_) | Problem::LimitConflict(_) => (4, None, String::new(), 0),
     });
 }

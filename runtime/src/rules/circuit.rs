@@ -387,6 +387,9 @@ pub(crate) fn settle(
 mod tests {
     use std::time::Duration;
 
+    use crate::rules::Command;
+    use crate::rules::command;
+
     use super::*;
 
     const SECOND: Duration = Duration::from_secs(1);
@@ -421,6 +424,17 @@ mod tests {
         let ticket = admitted(&mut circuit, start());
         end(&mut circuit, ticket, Verdict::Failure, start());
         circuit
+    }
+
+    #[test]
+    fn a_circuit_rests_while_it_is_plainly_closed_and_nobody_forces_it() {
+        let mut circuit = Circuit::new(&POLICY, start());
+        assert!(circuit.clone().rests(&POLICY, start()));
+        assert!(!tripped().rests(&POLICY, start()));
+        let shadow = POLICY.shadow(true);
+        assert!(Circuit::new(&shadow, start()).rests(&shadow, start()));
+        command(&LAW, &mut circuit, Command::ForceClosed(SECOND), start());
+        assert!(!circuit.rests(&POLICY, start()));
     }
 
     /// B031

@@ -250,6 +250,20 @@ mod tests {
         assert_eq!(round.take(&policy, Tick(0)), Place::Busy);
     }
 
+    #[test]
+    fn a_round_says_how_many_places_it_has_left_and_how_many_probes_began() {
+        let policy = policy(3).probe_concurrency(2);
+        let mut round = Round::default();
+        assert_eq!(round.places(&policy, Tick(0)), (2, 0));
+        assert_eq!(round.take(&policy, Tick(0)), Place::Taken(0));
+        assert_eq!(round.take(&policy, Tick(0)), Place::Taken(1));
+        assert_eq!(round.places(&policy, Tick(1)), (0, 2));
+        round.end(&policy, 0, SUCCESS, Tick(1));
+        assert_eq!(round.places(&policy, Tick(1)), (1, 2));
+        // The other has hung.
+        assert_eq!(round.places(&policy, Tick(SECOND)), (2, 2));
+    }
+
     /// F15
     #[test]
     fn a_success_uses_up_its_place_in_the_round() {

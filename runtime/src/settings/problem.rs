@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::declaration::Conflict;
+use crate::limit_conflict::LimitConflict;
 use crate::name::NameError;
 use crate::policy::PolicyError;
 use crate::settings::Source;
@@ -30,6 +31,10 @@ pub enum Problem {
     /// Two call sites contradict each other, and the registry is strict.
     #[error(transparent)]
     Conflict(Conflict),
+    /// Two call sites contradict each other about a bulkhead or a rate limit, and the registry
+    /// is strict.
+    #[error(transparent)]
+    LimitConflict(LimitConflict),
     /// Something in a file or in the environment is wrong.
     #[error(transparent)]
     Configuration(ConfigError),

@@ -9,7 +9,7 @@ enum Enum {}
 
 #[circuit_breaker(service = "a")]
 impl Struct {
-    async fn f() {}
+    fn f() {}
 }
 
 #[circuit_breaker(service = "a")]

@@ -3,8 +3,6 @@
 
 use std::time::Duration;
 
-use proc_macro2::Span;
-
 use super::COOLDOWN;
 use super::THRESHOLD;
 use super::Window;
@@ -28,36 +26,6 @@ pub(super) struct Known {
     pub(super) max_keys: Said<u32>,
     /// Whether a breaker of its own is asked for each key, or for none by hand.
     pub(super) has_keys: bool,
-}
-
-impl<T: Copy> Said<T> {
-    /// Where it is written, if it is.
-    const fn span(&self) -> Option<Span> {
-        match self {
-            Self::Nothing => None,
-            Self::Known(_, span) | Self::Unknown(span) => Some(*span),
-        }
-    }
-
-    const fn is_written(&self) -> bool {
-        !matches!(self, Self::Nothing)
-    }
-
-    const fn known(&self) -> Option<(T, Span)> {
-        match self {
-            Self::Known(value, span) => Some((*value, *span)),
-            Self::Nothing | Self::Unknown(_) => None,
-        }
-    }
-
-    /// What holds, if that is known here.
-    const fn or(&self, default: T) -> Option<T> {
-        match self {
-            Self::Nothing => Some(default),
-            Self::Known(value, _) => Some(*value),
-            Self::Unknown(_) => None,
-        }
-    }
 }
 
 /// The keys that others need, each as it is meant: written, or written in a way that could

@@ -17,6 +17,7 @@ use super::MAX_WINDOW_CALLS;
 use super::Setting;
 use super::SettingValue;
 use super::Window;
+use crate::args::Flag;
 use crate::args::Given;
 use crate::args::OnCancel;
 use crate::args::Switch;
@@ -33,31 +34,61 @@ use crate::value::parse_duration;
 /// What an attribute says of one key: nothing, a value that is known where it is written, or
 /// one that is wrong or behind code.
 #[derive(Clone, Copy)]
-pub(super) enum Said<T> {
+pub(in crate::model) enum Said<T> {
     Nothing,
     Known(T, Span),
     Unknown(Span),
 }
 
+impl<T: Copy> Said<T> {
+    /// Where it is written, if it is.
+    pub(in crate::model) const fn span(&self) -> Option<Span> {
+        match self {
+            Self::Nothing => None,
+            Self::Known(_, span) | Self::Unknown(span) => Some(*span),
+        }
+    }
+
+    pub(in crate::model) const fn is_written(&self) -> bool {
+        !matches!(self, Self::Nothing)
+    }
+
+    pub(in crate::model) const fn known(&self) -> Option<(T, Span)> {
+        match self {
+            Self::Known(value, span) => Some((*value, *span)),
+            Self::Nothing | Self::Unknown(_) => None,
+        }
+    }
+
+    /// What holds, if that is known here.
+    pub(in crate::model) const fn or(&self, default: T) -> Option<T> {
+        match self {
+            Self::Nothing => Some(default),
+            Self::Known(value, _) => Some(*value),
+            Self::Unknown(_) => None,
+        }
+    }
+}
+
 /// Collects the calls of the setters of `Policy`, as far as the values are known checked.
-pub(super) struct Settings<'e> {
+pub(in crate::model) struct Settings<'e> {
     settings: Vec<Setting>,
     errors: &'e mut Errors,
 }
 
 impl<'e> Settings<'e> {
-    pub(super) const fn new(errors: &'e mut Errors) -> Self {
+    pub(in crate::model) const fn new(errors: &'e mut Errors) -> Self {
         Self {
             settings: Vec::new(),
             errors,
         }
     }
 
-    pub(super) fn into_settings(self) -> Vec<Setting> {
+    pub(in crate::model) fn into_settings(self) -> Vec<Setting> {
         self.settings
     }
 
-    pub(super) fn take_number(
+    pub(in crate::model) fn take_number(
         &mut self,
         given: Option<Given<Expr>>,
         zero: &str,
@@ -75,13 +106,22 @@ impl<'e> Settings<'e> {
         })
     }
 
-    pub(super) fn take_share(&mut self, given: Option<Given<Expr>>, kind: Share) -> Said<f64> {
+    /// A number that may be none.
+    pub(in crate::model) fn take_amount(&mut self, given: Option<Given<Expr>>) -> Said<u32> {
+        self.take(given, SettingValue::Number, number)
+    }
+
+    pub(in crate::model) fn take_share(
+        &mut self,
+        given: Option<Given<Expr>>,
+        kind: Share,
+    ) -> Said<f64> {
         self.take(given, SettingValue::Float, |key, value| {
             share(key, value, kind)
         })
     }
 
-    pub(super) fn take_backoff(&mut self, given: Option<Given<Expr>>) {
+    pub(in crate::model) fn take_factor(&mut self, given: Option<Given<Expr>>) -> Said<f64> {
         self.take(given, SettingValue::Float, |key, value| {
             match factor(key, value)? {
                 Value::Known(factor, span) if !(1.0..=MAX_BACKOFF).contains(&factor) => {
@@ -90,20 +130,20 @@ impl<'e> Settings<'e> {
                 }
                 value => Ok(value),
             }
-        });
+        })
     }
 
-    pub(super) fn take_duration(&mut self, given: Option<Given<Expr>>) -> Said<Duration> {
+    pub(in crate::model) fn take_duration(&mut self, given: Option<Given<Expr>>) -> Said<Duration> {
         self.take(given, SettingValue::Duration, |key, value| {
             longer_than_zero(key, value, "")
         })
     }
 
-    pub(super) fn take_window(&mut self, given: Option<Given<Expr>>) -> Said<Window> {
+    pub(in crate::model) fn take_window(&mut self, given: Option<Given<Expr>>) -> Said<Window> {
         self.take(given, SettingValue::Window, window)
     }
 
-    pub(super) fn take_shadow(&mut self, given: Option<Given<Switch>>) {
+    pub(in crate::model) fn take_switch(&mut self, given: Option<Given<Switch>>) {
         if let Some(Given { key, value }) = given {
             let value = match value {
                 Switch::Literal(value) => SettingValue::Switch(value),
@@ -113,7 +153,13 @@ impl<'e> Settings<'e> {
         }
     }
 
-    pub(super) fn take_on_cancel(&mut self, given: Option<Given<OnCancel>>) {
+    pub(in crate::model) fn take_flag(&mut self, given: Option<Given<Flag>>) {
+        if let Some(Given { key, value: Flag }) = given {
+            self.set(key, SettingValue::Nothing);
+        }
+    }
+
+    pub(in crate::model) fn take_on_cancel(&mut self, given: Option<Given<OnCancel>>) {
         let Some(Given { key, value }) = given else {
             return;
         };
@@ -159,7 +205,11 @@ impl<'e> Settings<'e> {
     }
 }
 
-fn longer_than_zero(key: &str, value: Expr, or_else: &str) -> syn::Result<Value<Duration>> {
+pub(in crate::model) fn longer_than_zero(
+    key: &str,
+    value: Expr,
+    or_else: &str,
+) -> syn::Result<Value<Duration>> {
     match duration(key, value)? {
         Value::Known(Duration::ZERO, span) => {
             let message = format!("`{key}` must be longer than zero{or_else}");

@@ -5,13 +5,14 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 use super::*;
+use crate::args::Table;
 
 const SECOND: Duration = Duration::from_secs(1);
 
 /// What is said about these arguments, and how many setters are called.
 fn judged(tokens: TokenStream) -> (Vec<String>, usize) {
     let mut errors = Errors::default();
-    let mut args = Args::read(tokens, &mut errors);
+    let mut args = BreakerArgs::read(tokens, &mut errors);
     let settings = judge(&mut args, &mut errors);
     (errors.messages(), settings.len())
 }

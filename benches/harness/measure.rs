@@ -4,11 +4,10 @@
 use std::time::Duration;
 use std::time::Instant;
 
-use crate::contenders::Case;
-use crate::rows;
-use crate::rows::Row;
-use crate::two_threads;
-use crate::work::Work;
+use super::Case;
+use super::Row;
+use super::two_threads;
+use super::work::Work;
 
 const ROUNDS: usize = 200;
 
@@ -39,13 +38,15 @@ impl Timed {
     pub(crate) fn new(case: &Case) -> Self {
         let mut work = (case.build)();
         let calls = calls_of_a_round(work.as_mut());
-        Self {
-            row: rows::named(case.row),
+        let timed = Self {
+            row: case.row,
             who: case.who,
             work,
             calls,
             rounds: Vec::with_capacity(ROUNDS),
-        }
+        };
+        timed.check();
+        timed
     }
 
     /// The fastest round and the one in the middle, of those that nothing disturbed.
@@ -70,11 +71,15 @@ impl Timed {
         });
     }
 
-    /// A circuit that opened by itself would be measured as something else.
+    /// Asked before the first round and after the last: something that answers wrongly, or
+    /// a circuit that opened by itself, would be measured as something else.
     fn check(&self) {
         let is_ok = self.work.run(1);
         let (who, row) = (self.who, self.row.name);
-        assert_eq!(is_ok, self.row.admits, "is {who} closed in {row}?");
+        assert_eq!(
+            is_ok, self.row.admits,
+            "does {who} answer as it should in {row}?"
+        );
     }
 }
 

@@ -4,7 +4,7 @@
 //! figures, and two threads do not contend for it. Where time or instructions are measured
 //! it is switched off; what is left of it costs about 3 ns an allocation.
 
-use crate::work::Work;
+use super::work::Work;
 
 /// Those of calls that one thread makes.
 pub(crate) fn of(work: &mut dyn Work) -> f64 {

@@ -8,10 +8,10 @@ use std::thread;
 use std::time::Duration;
 use std::time::Instant;
 
-use crate::measure::ROUND;
-use crate::measure::Round;
-use crate::measure::each;
-use crate::work::Work;
+use super::measure::ROUND;
+use super::measure::Round;
+use super::measure::each;
+use super::work::Work;
 
 /// What one of the two threads did.
 struct Half {

@@ -4,8 +4,8 @@ use serde_json::Map;
 use serde_json::Value;
 use serde_json::json;
 
-use crate::contenders::OURS;
-use crate::rows::ROWS;
+use super::OURS;
+use super::Row;
 
 /// What one contender took in one row.
 pub(crate) struct Measured {
@@ -29,12 +29,12 @@ impl Measured {
 }
 
 /// Prints all that was measured, row by row.
-pub(crate) fn table(measured: &[Measured]) {
+pub(crate) fn table(rows: &[Row], measured: &[Measured]) {
     println!(
         "{:<24} {:<32} {:>9} {:>9} {:>7} {:>9}",
         "row", "contender", "min ns", "median", "allocs", "instr"
     );
-    for row in ROWS {
+    for row in rows {
         let mut title = row.name;
         for one in measured.iter().filter(|one| one.row == row.name) {
             let who = if row.name == "bare" { "-" } else { one.who };
@@ -48,14 +48,11 @@ pub(crate) fn table(measured: &[Measured]) {
             title = "";
         }
     }
-    println!();
-    println!("With two threads: a call of one of them. Read the median of locks there, since");
-    println!("their minimum is a round in which one thread kept the lock.");
 }
 
 /// All that was measured as one line.
-pub(crate) fn json(measured: &[Measured]) -> String {
-    let rows = ROWS.iter().filter_map(|row| {
+pub(crate) fn json(rows: &[Row], measured: &[Measured]) -> String {
+    let rows = rows.iter().filter_map(|row| {
         let mut ours = Value::Null;
         let mut peers = Map::new();
         for one in measured.iter().filter(|one| one.row == row.name) {

@@ -11,11 +11,11 @@ use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::thread;
 
-use crate::measure::Timed;
-use crate::work::Work;
+use super::measure::Timed;
+use super::work::Work;
 
 /// The first argument of a process that is counted.
-pub(crate) const COUNTED: &str = "--counted";
+pub(super) const COUNTED: &str = "--counted";
 
 /// How many calls are counted, or a few less.
 const CALLS: u64 = 2_000;
@@ -30,7 +30,7 @@ pub(crate) struct Task {
 
 impl Task {
     /// Reads the arguments after the first.
-    pub(crate) fn read(mut args: impl Iterator<Item = String>) -> Option<Self> {
+    pub(super) fn read(args: &mut impl Iterator<Item = String>) -> Option<Self> {
         Some(Self {
             row: args.next()?,
             who: args.next()?,

@@ -1,0 +1,274 @@
+//! One call that may be made again.
+
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+use crate::blocking;
+use crate::clock::Tick;
+use crate::deadline::Deadline;
+use crate::policy::RetryPolicy;
+use crate::rejected::Rejected;
+use crate::rejected::RejectedKind;
+use crate::retry::counts::Counts;
+use crate::retry::counts::Ending;
+use crate::retry::delays::Delays;
+use crate::retry::pause::Pause;
+use crate::retry::retries::Retries;
+
+/// One call that may be made again, from the beginning of its first attempt.
+///
+/// Whoever makes the attempts tells how each of them ended: `next` where its body ran,
+/// `refused` where a policy inside turned it down. Once a body ran, the answer is always the
+/// output of a body.
+///
+/// It is small, and the usual call, which is made once, allocates nothing and reads no clock
+/// but for `max_elapsed` and `budget`.
+#[derive(Debug)]
+pub struct Retrying<'p, Out> {
+    retries: &'p Retries,
+    policy: &'p RetryPolicy,
+    /// No attempt begins at this instant or after it, or after the deadline around.
+    until: Tick,
+    later: Option<Box<Later<'p, Out>>>,
+}
+
+/// What becomes of an attempt that was turned down.
+#[derive(Debug)]
+pub enum Refusal<'p, Out> {
+    /// This is the answer: the output of the last body that ran.
+    Last(Out),
+    /// Wait so long, and try again.
+    Wait(Pause<'p>),
+    /// It was waited for: try again.
+    Again,
+    /// No body ran: hand the rejection on.
+    Rejected(Rejected),
+}
+
+/// What only matters once the first attempt did not bring the answer.
+#[derive(Debug)]
+struct Later<'p, Out> {
+    story: Story<'p>,
+    delays: Delays,
+    /// So many further attempts were allowed.
+    retries: u32,
+    has_waited: bool,
+    /// The output of the last body that ran.
+    last: Option<Out>,
+}
+
+/// From when another attempt is allowed until the answer is there. Dropped in between, it
+/// counts a call that was cancelled.
+#[derive(Debug)]
+struct Story<'p> {
+    counts: &'p Counts,
+    is_open: bool,
+}
+
+impl Story<'_> {
+    fn end(&mut self, ending: Ending) {
+        if self.is_open {
+            self.is_open = false;
+            self.counts.end(ending);
+        }
+    }
+}
+
+impl Drop for Story<'_> {
+    fn drop(&mut self) {
+        self.end(Ending::Cancelled);
+    }
+}
+
+impl<'p, Out> Retrying<'p, Out> {
+    /// A call begins. `until` is when the nearest timeout in its own stack strikes; that of one
+    /// around the function is only looked for where there is something to wait for.
+    #[inline]
+    pub(crate) fn new(retries: &'p Retries, policy: &'p RetryPolicy, until: Option<Tick>) -> Self {
+        retries.begin_call(policy);
+        // Without a limit the end of time is one.
+        let mut end = until.unwrap_or(Tick(u64::MAX));
+        if let Some(max_elapsed) = policy.get_max_elapsed() {
+            end = end.min(retries.in_a_while(max_elapsed));
+        }
+        Self {
+            retries,
+            policy,
+            until: end,
+            later: None,
+        }
+    }
+
+    /// Whether this is the first attempt, and nothing was waited for before it. Where the caller
+    /// does not want to try again then, there is nothing to tell.
+    #[inline]
+    pub(crate) const fn is_first(&self) -> bool {
+        self.later.is_none()
+    }
+
+    /// A body has run and brought `out`, after which the caller wants to try `again` or not;
+    /// the service may have asked to be left alone for `retry_after`. Breaks with the answer,
+    /// or continues with the pause before the next attempt.
+    pub(crate) fn next(
+        &mut self,
+        out: Out,
+        again: bool,
+        retry_after: Option<Duration>,
+    ) -> ControlFlow<Out, Pause<'p>> {
+        let delay = self.delay(out, again, retry_after)?;
+        let pause = Pause::new(&self.retries.host.clock, delay);
+        ControlFlow::Continue(pause.before_attempt(&self.retries.counts))
+    }
+
+    /// The same, with the pause on this thread.
+    pub(crate) fn next_blocking(
+        &mut self,
+        out: Out,
+        again: bool,
+        retry_after: Option<Duration>,
+    ) -> ControlFlow<Out> {
+        let delay = self.delay(out, again, retry_after)?;
+        self.sleep(delay);
+        self.retries.counts.begin_attempt();
+        ControlFlow::Continue(())
+    }
+
+    /// A policy inside turned an attempt down, so that nothing of that one was sent.
+    pub(crate) fn refused(&mut self, rejected: Rejected) -> Refusal<'p, Out> {
+        match self.time_to_wait(&rejected) {
+            Some(left) => Refusal::Wait(Pause::new(&self.retries.host.clock, left)),
+            None => self.give_up(rejected),
+        }
+    }
+
+    /// The same, with the wait on this thread.
+    pub(crate) fn refused_blocking(&mut self, rejected: Rejected) -> Refusal<'p, Out> {
+        let Some(left) = self.time_to_wait(&rejected) else {
+            return self.give_up(rejected);
+        };
+        self.sleep(left);
+        Refusal::Again
+    }
+
+    /// On this thread, by the clock of the registry or of the system, whichever is first.
+    fn sleep(&self, duration: Duration) {
+        let mut pause = Pause::new(&self.retries.host.clock, duration);
+        let _ = blocking::wait(&mut pause, duration, |_| None);
+    }
+
+    /// A pause is over: the answer, where it is too late by now for another attempt and there is
+    /// the output of a body. Whoever wakes a task may be late.
+    pub(crate) fn too_late(&mut self) -> Option<Out> {
+        if self.retries.host.clock.now() < self.end() {
+            return None;
+        }
+        let later = self.later.as_mut()?;
+        let out = later.last.take()?;
+        later.story.end(Ending::OutOfTime);
+        Some(out)
+    }
+
+    fn delay(
+        &mut self,
+        out: Out,
+        again: bool,
+        retry_after: Option<Duration>,
+    ) -> ControlFlow<Out, Duration> {
+        if !again {
+            if let Some(later) = &mut self.later {
+                later.story.end(Ending::Succeeded);
+            }
+            return ControlFlow::Break(out);
+        }
+        // Where nobody asked to be left alone, or until an instant that has passed, it is zero.
+        let decided = self.decide(retry_after.unwrap_or_default());
+        let later = self.later();
+        later.story.is_open = true;
+        match decided {
+            Ok(delay) => {
+                later.last = Some(out);
+                ControlFlow::Continue(delay)
+            }
+            Err(ending) => {
+                later.story.end(ending);
+                ControlFlow::Break(out)
+            }
+        }
+    }
+
+    /// How long to wait before the next attempt, which has then been allowed; or why there is
+    /// none.
+    #[cold]
+    fn decide(&mut self, asked: Duration) -> Result<Duration, Ending> {
+        let (retries, policy, until) = (self.retries, self.policy, self.end());
+        let later = self.later();
+        if later.retries.saturating_add(1) >= policy.get_attempts() {
+            return Err(Ending::Exhausted);
+        }
+        let drawn = retries.draw(&mut later.delays);
+        let delay = drawn.max(asked);
+        let now = retries.host.clock.now();
+        if now + drawn >= until {
+            return Err(Ending::OutOfTime);
+        }
+        if now + delay >= until {
+            return Err(Ending::ToldToWait);
+        }
+        if !retries.afford(policy) {
+            return Err(Ending::OverBudget);
+        }
+        later.retries += 1;
+        Ok(delay)
+    }
+
+    /// How long to wait for the circuit, where that is wanted and of use: once in a call.
+    #[cold]
+    fn time_to_wait(&mut self, rejected: &Rejected) -> Option<Duration> {
+        if !self.policy.get_wait_for_circuit() || rejected.kind() != RejectedKind::Open {
+            return None;
+        }
+        let left = rejected.retry_after()?;
+        let is_in_time = self.retries.host.clock.now() + left < self.end();
+        let later = self.later();
+        if later.has_waited || !is_in_time {
+            return None;
+        }
+        later.has_waited = true;
+        Some(left)
+    }
+
+    /// No attempt begins at this instant or after it.
+    fn end(&self) -> Tick {
+        Deadline::nearest(&self.retries.host, Some(self.until)).unwrap_or(self.until)
+    }
+
+    #[cold]
+    fn give_up(&mut self, rejected: Rejected) -> Refusal<'p, Out> {
+        let Some(later) = &mut self.later else {
+            return Refusal::Rejected(rejected);
+        };
+        let Some(out) = later.last.take() else {
+            return Refusal::Rejected(rejected);
+        };
+        later.story.end(Ending::Refused);
+        Refusal::Last(out)
+    }
+
+    fn later(&mut self) -> &mut Later<'p, Out> {
+        self.later.get_or_insert_with(|| {
+            Box::new(Later {
+                story: Story {
+                    counts: &self.retries.counts,
+                    is_open: false,
+                },
+                delays: Delays::new(self.policy),
+                retries: 0,
+                has_waited: false,
+                last: None,
+            })
+        })
+    }
+}
+
+#[cfg(all(test, feature = "test-util"))]
+mod tests;
