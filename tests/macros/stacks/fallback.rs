@@ -274,3 +274,39 @@ fn what_leaves_a_fallback_early_is_its_answer_on_a_thread_too() {
     let counted = breakerbox::policies("fallback-leaves-thread").fallbacks();
     assert_eq!(counted, [1, 0]);
 }
+
+/// The error of a fallback that fails, and the one that it was to answer for.
+#[derive(Debug, thiserror::Error)]
+enum BothFailed {
+    #[error(transparent)]
+    Rejected(#[from] Rejected),
+    #[error("the first provider failed")]
+    First,
+    #[error("the other provider failed, too")]
+    Other(#[source] Box<Self>),
+}
+
+/// I13: a closure has the first error at hand, and can keep it as the source of its own.
+#[tokio::test(start_paused = true)]
+async fn a_fallback_that_fails_keeps_the_first_error_and_the_breaker_does_not_hear_of_it() {
+    #[fallback(|first| Err(BothFailed::Other(Box::new(first))), when = any)]
+    #[circuit_breaker(service = "fallback-fails-too", threshold = 2)]
+    async fn f() -> Result<(), BothFailed> {
+        Err(BothFailed::First)
+    }
+    for source in ["the first provider failed", "the first provider failed"] {
+        let error = f().await.unwrap_err();
+        assert_eq!(error.to_string(), "the other provider failed, too");
+        let first = std::error::Error::source(&error).unwrap();
+        assert_eq!(first.to_string(), source);
+    }
+    let error = f().await.unwrap_err();
+    let first = std::error::Error::source(&error).unwrap();
+    assert!(Rejected::find(first).is_some());
+    let calls = calls("fallback-fails-too");
+    assert_eq!((calls.failure, calls.rejected), (2, 1));
+    assert_eq!(
+        breakerbox::policies("fallback-fails-too").fallbacks(),
+        [0, 3]
+    );
+}
