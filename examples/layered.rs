@@ -21,8 +21,6 @@ use breakerbox::fallback;
 use breakerbox::rate_limit;
 use breakerbox::retry;
 use breakerbox::timeout;
-use metrics_exporter_prometheus::PrometheusBuilder;
-use metrics_exporter_prometheus::PrometheusHandle;
 use tokio::task::JoinSet;
 use tokio::time;
 
@@ -107,16 +105,15 @@ async fn provider(_customer: u32) -> Result<Shelf, RecommendError> {
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<ExitCode, Box<dyn Error>> {
     fastrand::seed(1);
-    let metrics = PrometheusBuilder::new().install_recorder()?;
     let registry = Registry::builder().install()?;
 
     println!("{}", row_of("", &COLUMNS));
     let mut wrong = Vec::new();
     for (phase, mode) in PHASES {
-        let before = Numbers::read(&metrics)?;
+        let before = Numbers::read()?;
         MODE.store(mode, Relaxed);
         let seen = traffic().await;
-        let numbers = Numbers::read(&metrics)?.since(before);
+        let numbers = Numbers::read()?.since(before);
         println!("{}", row(phase, &seen, numbers));
         wrong.extend(numbers.contradictions(&seen));
     }
@@ -179,7 +176,7 @@ struct Numbers {
 }
 
 impl Numbers {
-    fn read(metrics: &PrometheusHandle) -> Result<Self, Box<dyn Error>> {
+    fn read() -> Result<Self, Box<dyn Error>> {
         let breaker = breakerbox::breaker("recommendations").ok_or("it is annotated")?;
         let policies = breakerbox::policies("recommendations");
         let limiter = policies.get_rate_limiter().ok_or("it is annotated")?;
@@ -189,7 +186,7 @@ impl Numbers {
             attempts: circuit.by_label().map(|(_, calls)| calls).sum(),
             rejected: circuit.rejected,
             undecided: circuit.ignored + circuit.late,
-            retried: retried(metrics).ok_or("it is published")?,
+            retried: policies.retried(),
             limited: limiter.rejected(),
             full: bulkhead.rejected(),
             timed_out: policies.timeouts(),
@@ -230,17 +227,6 @@ impl Numbers {
         check("verdicts", stopped <= self.undecided);
         wrong
     }
-}
-
-/// The attempts after the first, as Prometheus sees them.
-fn retried(metrics: &PrometheusHandle) -> Option<u64> {
-    breakerbox::publish_metrics();
-    let series = "breakerbox_retry_attempts_total{service=\"recommendations\"} ";
-    let text = metrics.render();
-    text.lines()
-        .find_map(|line| line.strip_prefix(series))?
-        .parse()
-        .ok()
 }
 
 const COLUMNS: [&str; 10] = [
