@@ -199,6 +199,8 @@ mod rules;
 mod settings;
 mod site;
 mod state;
+#[cfg(feature = "redis")]
+mod store;
 mod sync;
 mod timed_out;
 mod timeout;

@@ -76,6 +76,8 @@ pub(super) fn read(key: Key, given: &Given<'_>, medium: Medium) -> Result<Policy
         Key::OnCancel => new.on_cancel(reader.on_cancel()?),
         Key::Shadow => new.shadow(reader.truth()?),
         Key::MaxKeys => new.max_keys(reader.count()?),
+        Key::MinInstances => new.min_instances(reader.count()?),
+        Key::ProbeWait => new.probe_wait(reader.duration()?),
     };
     // Beside these, every value is right that can be right at all.
     let beside = Policy::new()

@@ -49,6 +49,8 @@ pub struct Policy {
     pub(super) on_cancel: Option<OnCancel>,
     pub(super) shadow: Option<bool>,
     pub(super) max_keys: Option<u32>,
+    pub(super) min_instances: Option<u32>,
+    pub(super) probe_wait: Option<Duration>,
 }
 
 /// The calls that rates and `threshold` look back on.
@@ -76,6 +78,9 @@ pub enum OnCancel {
 impl Policy {
     /// The largest threshold: what the bits of the packed word can count.
     pub const MAX_THRESHOLD: u32 = (1 << 19) - 1;
+
+    /// The most processes that can be asked for.
+    pub const MAX_INSTANCES: u32 = 64;
 
     /// The most probes that a round can have.
     pub const MAX_PROBES: u32 = Self::MAX_THRESHOLD / 2;
@@ -111,6 +116,8 @@ impl Policy {
             on_cancel: None,
             shadow: None,
             max_keys: None,
+            min_instances: None,
+            probe_wait: None,
         }
     }
 
@@ -261,6 +268,21 @@ impl Policy {
     /// Default 1,000.
     pub const fn max_keys(mut self, keys: u32) -> Self {
         self.max_keys = Some(keys);
+        self
+    }
+
+    /// Where processes share the circuit, so many of them must have seen failures before it
+    /// opens for all. Default 1: what one has seen protects the others. One that sees the
+    /// service fail by itself opens for itself.
+    pub const fn min_instances(mut self, instances: u32) -> Self {
+        self.min_instances = Some(instances);
+        self
+    }
+
+    /// Where processes share the circuit, a call that would be rejected waits so long for
+    /// leave to probe. Default 50 ms; zero waits for nothing.
+    pub const fn probe_wait(mut self, duration: Duration) -> Self {
+        self.probe_wait = Some(duration);
         self
     }
 
@@ -440,6 +462,24 @@ impl Policy {
             None => 1_000,
         }
     }
+
+    /// How many processes must have seen failures before it opens for all.
+    #[must_use]
+    pub const fn get_min_instances(&self) -> u32 {
+        match self.min_instances {
+            Some(instances) => instances,
+            None => 1,
+        }
+    }
+
+    /// How long a call waits for leave to probe that the processes share.
+    #[must_use]
+    pub const fn get_probe_wait(&self) -> Duration {
+        match self.probe_wait {
+            Some(duration) => duration,
+            None => Duration::from_millis(50),
+        }
+    }
 }
 
 impl PartialEq for Policy {
@@ -467,6 +507,7 @@ impl PartialEq for Policy {
                 (policy.get_close_after(), policy.get_probe_failure_rate()),
                 (policy.get_probe_timeout(), policy.get_ramp()),
                 policy.get_on_cancel(),
+                (policy.get_min_instances(), policy.get_probe_wait()),
             )
         };
         rules(self) == rules(other)
@@ -526,6 +567,8 @@ mod tests {
             policy.on_cancel(OnCancel::Failure),
             policy.shadow(true),
             policy.max_keys(3),
+            policy.min_instances(2),
+            policy.probe_wait(second),
         ];
         for one in &all {
             for other in &all {

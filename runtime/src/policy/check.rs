@@ -80,6 +80,12 @@ impl Policy {
         if self.get_max_keys() > Self::MAX_KEYS {
             return Some((Key::MaxKeys, "`max_keys` can be at most 1000000"));
         }
+        if let Some(0) = self.min_instances {
+            return Some((Key::MinInstances, "`min_instances` must be at least 1"));
+        }
+        if self.get_min_instances() > Self::MAX_INSTANCES {
+            return Some((Key::MinInstances, "`min_instances` can be at most 64"));
+        }
         None
     }
 
@@ -321,6 +327,8 @@ mod tests {
         );
         assert_eq!(refused(policy.max_keys(0)), "max_keys");
         assert_eq!(refused(policy.max_keys(u32::MAX)), "max_keys");
+        assert_eq!(refused(policy.min_instances(0)), "min_instances");
+        assert_eq!(refused(policy.min_instances(65)), "min_instances");
         assert_eq!(refused(policy.probes(0)), "probes");
         assert_eq!(refused(policy.probes(u32::MAX)), "probes");
         assert_eq!(refused(policy.close_after(0)), "close_after");

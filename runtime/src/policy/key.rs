@@ -79,6 +79,8 @@ keys! {
     OnCancel on_cancel
     Shadow shadow
     MaxKeys max_keys
+    MinInstances min_instances
+    ProbeWait probe_wait
 }
 
 impl Policy {
@@ -121,6 +123,8 @@ impl Policy {
             Key::OnCancel => text(Some(self.get_on_cancel())),
             Key::Shadow => text(Some(self.get_shadow())),
             Key::MaxKeys => text(Some(self.get_max_keys())),
+            Key::MinInstances => text(Some(self.get_min_instances())),
+            Key::ProbeWait => Some(format!("{:?}", self.get_probe_wait())),
         }
     }
 

@@ -146,29 +146,8 @@ impl Round {
         }
     }
 
-    /// What the votes so far decide, as soon as no vote to come can change it.
     fn decide(&self, policy: &Policy) -> Decision {
-        let successes = self.successes;
-        let closes = Decision::Close(Reason::ProbesSucceeded { successes });
-        if successes >= policy.get_close_after() {
-            return closes;
-        }
-        let Some(limit) = policy.get_probe_failure_rate() else {
-            return Decision::Undecided;
-        };
-        let probes = policy.get_probes();
-        let share = |failures: u32| f64::from(failures) / f64::from(probes);
-        if share(self.failures) >= limit {
-            return Decision::Open(Reason::ProbeFailureRate {
-                failed: self.failures,
-                probes,
-                limit,
-            });
-        }
-        if share(probes.saturating_sub(successes)) < limit {
-            return closes;
-        }
-        Decision::Undecided
+        decide(policy, self.successes, self.failures)
     }
 
     /// Takes their places from the probes that are too old. At exactly
@@ -193,8 +172,32 @@ impl Round {
     }
 }
 
+/// What the votes so far decide, as soon as no vote to come can change it.
+pub(super) fn decide(policy: &Policy, successes: u32, failures: u32) -> Decision {
+    let closes = Decision::Close(Reason::ProbesSucceeded { successes });
+    if successes >= policy.get_close_after() {
+        return closes;
+    }
+    let Some(limit) = policy.get_probe_failure_rate() else {
+        return Decision::Undecided;
+    };
+    let probes = policy.get_probes();
+    let share = |failures: u32| f64::from(failures) / f64::from(probes);
+    if share(failures) >= limit {
+        return Decision::Open(Reason::ProbeFailureRate {
+            failed: failures,
+            probes,
+            limit,
+        });
+    }
+    if share(probes.saturating_sub(successes)) < limit {
+        return closes;
+    }
+    Decision::Undecided
+}
+
 /// What a probe says by its end.
-enum Vote {
+pub(super) enum Vote {
     For,
     Against(Reason),
     /// Against, and for how long.
@@ -203,7 +206,7 @@ enum Vote {
 }
 
 /// Where slow calls can open a circuit, a slow probe does not show that it is well.
-fn vote(policy: &Policy, outcome: Outcome) -> Vote {
+pub(super) fn vote(policy: &Policy, outcome: Outcome) -> Vote {
     match outcome.verdict {
         Verdict::Failure | Verdict::RetryAfter(_) => Vote::Against(Reason::ProbeFailed),
         Verdict::OpenFor(_) => Vote::Ban,

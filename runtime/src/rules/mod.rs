@@ -7,6 +7,8 @@
 mod change;
 mod circuit;
 mod closed;
+#[cfg(feature = "redis")]
+pub(crate) mod fleet;
 mod half_open;
 mod opening;
 mod overlay;

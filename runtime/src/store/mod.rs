@@ -1,0 +1,108 @@
+//! Where the circuits lie that several processes share.
+//!
+//! A store does one command at a time on a circuit, by [`apply`](crate::rules::fleet::apply)
+//! or a twin of it, and tells everybody what came of it. It knows nothing of calls.
+
+mod memory;
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::policy::Policy;
+use crate::rules::fleet::Reply;
+use crate::rules::fleet::Request;
+use crate::rules::fleet::Told;
+
+pub use memory::MemoryStore;
+
+/// A store that circuits are shared through.
+pub(crate) trait Store: Send + Sync {
+    /// Connects, and stays connected until it is dropped. Called once, on the thread and
+    /// runtime where all futures of the store are polled; `listener` hears from there, too.
+    fn start(&self, listener: Arc<dyn Listener>);
+
+    /// Does one command on a circuit, within so long or never. The store sets the deadline of
+    /// the request.
+    fn submit<'a>(
+        &'a self,
+        circuit: &'a str,
+        request: Request,
+        policy: &'a Policy,
+        within: Duration,
+    ) -> Submission<'a>;
+
+    /// Whether its connection can fall behind: then no answer proves that all messages before
+    /// it have come, and circuits are asked for again and again.
+    fn polls(&self) -> Option<Duration>;
+}
+
+/// The answer to a command, to come.
+pub(crate) type Submission<'a> =
+    Pin<Box<dyn Future<Output = Result<Reply, StoreError>> + Send + 'a>>;
+
+/// Who hears of what happens. Called one at a time, and must not block.
+pub(crate) trait Listener: Send + Sync {
+    /// It is connected and messages come: circuits are to be asked for now.
+    fn up(&self);
+
+    /// It is not connected any more, or not yet.
+    fn down(&self, cause: &StoreError);
+
+    /// A circuit has moved, as told by the store; in the order of its epochs.
+    fn told(&self, circuit: &str, told: &Told);
+}
+
+/// Why a store did not do what it was asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum StoreError {
+    /// There is no connection, or there is none any more. Whether it was done is not known.
+    Unavailable(Arc<str>),
+    /// No answer in time. Whether it was done is not known.
+    TimedOut,
+    /// It would have been done too late, and was not.
+    Late,
+    /// It has no room, or does not let itself be written to. Nothing was done.
+    Full(Arc<str>),
+    /// Whoever connects may not do this. Nothing was done.
+    Denied(Arc<str>),
+    /// What lies there is not ours, or of a version to come. Nothing was done.
+    Foreign(Arc<str>),
+}
+
+impl StoreError {
+    /// Whether only this circuit suffers from it, and others may do well.
+    pub(crate) const fn is_about_one_circuit(&self) -> bool {
+        match self {
+            Self::Unavailable(_) | Self::TimedOut | Self::Late => false,
+            Self::Full(_) | Self::Denied(_) | Self::Foreign(_) => true,
+        }
+    }
+
+    /// The kind as metrics label it.
+    pub(crate) const fn label(&self) -> &'static str {
+        match self {
+            Self::Unavailable(_) => "unavailable",
+            Self::TimedOut => "timed_out",
+            Self::Late => "late",
+            Self::Full(_) => "full",
+            Self::Denied(_) => "denied",
+            Self::Foreign(_) => "foreign",
+        }
+    }
+}
+
+impl fmt::Display for StoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unavailable(why) => write!(f, "no connection: {why}"),
+            Self::TimedOut => f.write_str("no answer in time"),
+            Self::Late => f.write_str("it came too late to be done"),
+            Self::Full(why) => write!(f, "it has no room: {why}"),
+            Self::Denied(why) => write!(f, "it does not allow that: {why}"),
+            Self::Foreign(why) => write!(f, "something else lies there: {why}"),
+        }
+    }
+}
