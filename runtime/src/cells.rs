@@ -30,6 +30,8 @@ use crate::durations::Spans;
 use crate::ring::Era;
 use crate::ring::Ring;
 use crate::ring::Total;
+#[cfg(feature = "redis")]
+use crate::rules::Sums;
 use crate::rules::Time;
 
 const SLOTS: usize = 64;
@@ -168,6 +170,18 @@ impl Cells {
     }
 
     /// What the window of `era` holds at `now`, over all threads.
+    /// What has ended in the window, by bucket, oldest first.
+    #[cfg(feature = "redis")]
+    pub(crate) fn by_bucket(&self, era: Era, time: Time, now: Tick) -> Vec<(u64, Sums)> {
+        let mut buckets = Vec::new();
+        let claimed = CLAIMED.load(Acquire);
+        let slots = self.slots[..claimed].iter().chain([&self.slots[SHARED]]);
+        for block in slots.filter_map(OnceBox::get) {
+            block.ring.add_by_bucket_to(&mut buckets, era, time, now);
+        }
+        buckets
+    }
+
     pub(crate) fn total(&self, era: Era, time: Time, now: Tick) -> Total {
         let mut total = Total::default();
         let claimed = CLAIMED.load(Acquire);

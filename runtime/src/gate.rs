@@ -41,6 +41,8 @@ use crate::rules::Law;
 use crate::rules::Mode;
 use crate::rules::Observed;
 use crate::rules::Outcome;
+#[cfg(feature = "redis")]
+use crate::rules::Ruling;
 use crate::rules::Settled;
 use crate::rules::Sums;
 use crate::rules::Ticket;
@@ -164,6 +166,13 @@ impl Gate {
         }
     }
 
+    /// All the outcomes that were ever counted among the last so many.
+    #[cfg(feature = "redis")]
+    pub(crate) fn recorded(&self) -> Sums {
+        let recent = sync::lock(&self.recent);
+        recent.as_ref().map_or_else(Sums::default, |it| it.recorded())
+    }
+
     /// The word, and what belongs to it. Takes no lock.
     pub(crate) fn view(&self) -> View {
         let mut word = self.load();
@@ -276,6 +285,29 @@ impl Gate {
         });
         self.judge_at.store(0, Relaxed);
         changes
+    }
+
+    /// The processes that share the circuit have decided. Says which generation stands
+    /// afterwards, and whether it is by their ruling and by nothing that was seen here since
+    /// `adopted`, when they had decided last.
+    #[cfg(feature = "redis")]
+    pub(crate) fn adopt(
+        &self,
+        numbers: &Numbers,
+        ruling: &Ruling,
+        adopted: u64,
+        totals: impl Totals,
+        now: Tick,
+    ) -> ((u64, bool), Changes) {
+        self.transact(numbers, |law, circuit| {
+            let before = circuit.generation;
+            let is_ours = before != adopted;
+            let observed = self.observe(numbers, circuit, &totals, now);
+            let changes = rules::adopt(law, circuit, ruling, is_ours, &observed, now);
+            let after = circuit.generation;
+            let stands = !is_ours || after != before || circuit.beneath() == State::Closed;
+            ((after, stands), changes)
+        })
     }
 
     /// The circuit as it is at `now`, and what its window holds. Changes nothing.

@@ -180,10 +180,14 @@ mod deadline;
 mod declaration;
 mod error;
 mod event;
+#[cfg(feature = "redis")]
+mod fleet;
 mod gate;
 mod host;
 mod hot;
 mod limit_conflict;
+#[cfg(feature = "redis")]
+mod member;
 mod name;
 mod outcome;
 mod policies;

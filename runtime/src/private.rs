@@ -59,7 +59,7 @@ pub fn wait<'g, 'b>(guard: &'g mut Guard<'b>) -> Wait<'g, 'b> {
 /// The other way in, of a function that is not async.
 #[cold]
 pub fn wait_blocking(guard: &mut Guard<'_>) -> Option<Rejected> {
-    guard.enter_cold()
+    guard.enter_blocking()
 }
 
 /// Polls the body under a guard that is in.

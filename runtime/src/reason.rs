@@ -74,14 +74,18 @@ pub enum Reason {
     OverrideEnded,
     /// Somebody reset the circuit.
     Reset,
+    /// The processes that share the circuit had moved it while this one did not hear of it.
+    Shared,
 }
 
 /// One way in which a circuit can move, and why.
 pub(crate) type Move = (State, State, &'static str);
 
 /// Every way in which a circuit can move.
-pub(crate) const MOVES: [Move; BY_RULE.len() + BY_HAND.len() + FORCED.len() * State::ALL.len()] =
-    all_moves();
+pub(crate) const MOVES: [Move; ALL] = all_moves();
+
+const ALL: usize =
+    BY_RULE.len() + BY_HAND.len() + BY_OTHERS.len() + FORCED.len() * State::ALL.len();
 
 const FORCED: [State; 3] = [State::ForcedOpen, State::ForcedClosed, State::Shadow];
 
@@ -115,16 +119,31 @@ const BY_HAND: [Move; 10] = [
     (State::Shadow, State::Shadow, "override_ended"),
 ];
 
-const fn all_moves() -> [Move; BY_RULE.len() + BY_HAND.len() + FORCED.len() * State::ALL.len()] {
-    let mut all = [BY_RULE[0]; BY_RULE.len() + BY_HAND.len() + FORCED.len() * State::ALL.len()];
+/// Those of a circuit that several processes share, which one of them has not seen happen.
+#[cfg(feature = "redis")]
+const BY_OTHERS: [Move; 6] = [
+    (State::Closed, State::Open, "shared"),
+    (State::Closed, State::HalfOpen, "shared"),
+    (State::Open, State::HalfOpen, "shared"),
+    (State::Open, State::Closed, "shared"),
+    (State::HalfOpen, State::Open, "shared"),
+    (State::HalfOpen, State::Closed, "shared"),
+];
+#[cfg(not(feature = "redis"))]
+const BY_OTHERS: [Move; 0] = [];
+
+const fn all_moves() -> [Move; ALL] {
+    let mut all = [BY_RULE[0]; ALL];
     let mut at = 0;
     while at < all.len() {
         all[at] = if at < BY_RULE.len() {
             BY_RULE[at]
         } else if at < BY_RULE.len() + BY_HAND.len() {
             BY_HAND[at - BY_RULE.len()]
+        } else if at < BY_RULE.len() + BY_HAND.len() + BY_OTHERS.len() {
+            BY_OTHERS[at - BY_RULE.len() - BY_HAND.len()]
         } else {
-            let at = at - BY_RULE.len() - BY_HAND.len();
+            let at = at - BY_RULE.len() - BY_HAND.len() - BY_OTHERS.len();
             let from = State::ALL[at / FORCED.len()];
             (from, FORCED[at % FORCED.len()], "override")
         };
@@ -158,6 +177,7 @@ impl Reason {
             Self::Override => "override",
             Self::OverrideEnded => "override_ended",
             Self::Reset => "reset",
+            Self::Shared => "shared",
         }
     }
 }
@@ -225,6 +245,7 @@ impl Packed {
             11 => Reason::Override,
             12 => Reason::OverrideEnded,
             13 => Reason::Reset,
+            14 => Reason::Shared,
             _ => return None,
         })
     }
@@ -261,6 +282,7 @@ impl Reason {
             Self::Override => Packed::new(11, 0, 0, 0.0),
             Self::OverrideEnded => Packed::new(12, 0, 0, 0.0),
             Self::Reset => Packed::new(13, 0, 0, 0.0),
+            Self::Shared => Packed::new(14, 0, 0, 0.0),
         }
     }
 }
@@ -318,6 +340,7 @@ impl fmt::Display for Reason {
             Self::Override => f.write_str("somebody forcing it"),
             Self::OverrideEnded => f.write_str("the end of what somebody had forced"),
             Self::Reset => f.write_str("somebody resetting it"),
+            Self::Shared => f.write_str("what other processes had seen"),
         }
     }
 }
@@ -362,6 +385,8 @@ mod tests {
             Reason::Override,
             Reason::OverrideEnded,
             Reason::Reset,
+            #[cfg(feature = "redis")]
+            Reason::Shared,
         ] {
             assert_eq!(reason.pack().unpack(), Some(reason));
             assert!(MOVES.iter().any(|(_, _, label)| *label == reason.label()));

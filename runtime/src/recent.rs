@@ -17,6 +17,9 @@ pub(crate) struct Recent {
     places: Box<[u8]>,
     next: usize,
     sums: Sums,
+    /// All that were ever recorded, of whatever window.
+    #[cfg(feature = "redis")]
+    recorded: Sums,
 }
 
 impl Recent {
@@ -45,6 +48,12 @@ impl Recent {
         if is_slow {
             comes |= SLOW;
         }
+        #[cfg(feature = "redis")]
+        {
+            self.recorded.calls += 1;
+            self.recorded.failures += u64::from(is_failure);
+            self.recorded.slow += u64::from(is_slow);
+        }
         self.next += 1;
         if self.next == self.places.len() {
             self.next = 0;
@@ -68,6 +77,12 @@ impl Recent {
         } else {
             Sums::default()
         }
+    }
+
+    /// All that were ever recorded.
+    #[cfg(feature = "redis")]
+    pub(crate) const fn recorded(&self) -> Sums {
+        self.recorded
     }
 
     #[cold]

@@ -242,6 +242,45 @@ impl<C: Counter> Ring<C> {
     }
 }
 
+#[cfg(feature = "redis")]
+impl<C: Counter> Ring<C> {
+    /// Adds what has ended in each bucket of the window of `era`; `buckets` are in order.
+    pub(crate) fn add_by_bucket_to(
+        &self,
+        buckets: &mut Vec<(u64, Sums)>,
+        era: Era,
+        time: Time,
+        now: Tick,
+    ) {
+        let newest = self.newest.load(Acquire);
+        if newest == TURNING || self.emptied.load(Relaxed) != era.emptied {
+            return;
+        }
+        let oldest = Time::oldest(time.bucket(now)).max((newest + 1).saturating_sub(BUCKETS));
+        let mut found = Vec::new();
+        for bucket in oldest..=newest {
+            let mut total = Total::default();
+            self.buckets[(bucket % BUCKETS) as usize].add_ended_to(&mut total);
+            found.push((bucket, total.sums()));
+        }
+        // The loads above come before this one.
+        fence(Acquire);
+        if self.newest.load(Relaxed) != newest {
+            return;
+        }
+        for (bucket, sums) in found.into_iter().filter(|(_, sums)| sums.calls > 0) {
+            let at = buckets.partition_point(|(known, _)| *known < bucket);
+            if buckets.get(at).is_none_or(|(known, _)| *known != bucket) {
+                buckets.insert(at, (bucket, Sums::default()));
+            }
+            let known = &mut buckets[at].1;
+            known.calls += sums.calls;
+            known.failures += sums.failures;
+            known.slow += sums.slow;
+        }
+    }
+}
+
 impl Ring<AtomicU16> {
     /// Whether one more call may be too many for the newest bucket.
     fn is_full(&self) -> bool {

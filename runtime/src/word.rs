@@ -44,10 +44,13 @@ pub(crate) enum Phase {
     ForcedClosed,
     /// The lock knows.
     Shadow,
+    /// No circuit has it: that of a guard whose call probes by leave of all processes that
+    /// share the circuit, with the place of its lease.
+    Leased,
 }
 
 impl Phase {
-    const ALL: [Self; 7] = [
+    const ALL: [Self; 8] = [
         Self::Closed,
         Self::Watched,
         Self::Open,
@@ -55,12 +58,16 @@ impl Phase {
         Self::ForcedOpen,
         Self::ForcedClosed,
         Self::Shadow,
+        Self::Leased,
     ];
 }
 
 impl Word {
     /// A word that no circuit ever has.
     pub(crate) const NONE: Self = Self(u64::MAX);
+
+    /// Nor this one: that of a call which has asked for leave and waits for it.
+    pub(crate) const ASKING: Self = Self(u64::MAX - 1);
 
     pub(crate) const fn new(generation: u64, count: u32, phase: Phase) -> Self {
         Self(
@@ -79,8 +86,7 @@ impl Word {
     }
 
     pub(crate) const fn phase(self) -> Phase {
-        // Seven is in no word but `NONE`, of which nobody asks.
-        Phase::ALL[(self.0 & PHASE_MASK) as usize % Phase::ALL.len()]
+        Phase::ALL[(self.0 & PHASE_MASK) as usize]
     }
 
     #[inline]
@@ -100,7 +106,7 @@ impl Word {
 
     /// Whether a call with this word is one of the round's probes.
     pub(crate) const fn is_probe(self) -> bool {
-        matches!(self.phase(), Phase::HalfOpen) && self.count() != Ticket::RIDING
+        matches!(self.phase(), Phase::HalfOpen | Phase::Leased) && self.count() != Ticket::RIDING
     }
 
     pub(crate) const fn ticket(self) -> Ticket {
@@ -126,7 +132,11 @@ mod tests {
                     assert_eq!(word.phase(), phase);
                     assert_eq!(word.is_closed(), phase == Phase::Closed);
                     assert_eq!(word.is_calm(), phase == Phase::Closed && count == 0);
-                    assert_ne!(word, Word::NONE);
+                    // No call has the last place of all.
+                    if generation < GENERATIONS || count < Policy::MAX_THRESHOLD {
+                        assert_ne!(word, Word::NONE);
+                        assert_ne!(word, Word::ASKING);
+                    }
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! Guarded calls without the attribute.
 
 use std::fmt;
-use std::panic::RefUnwindSafe;
+use std::mem;
 use std::panic::UnwindSafe;
 use std::pin::Pin;
 use std::task::Context;
@@ -11,40 +11,43 @@ use std::task::ready;
 use pin_project_lite::pin_project;
 
 use crate::breaker::Breaker;
+use crate::breaker::Leave;
 use crate::breaker::Permit;
 use crate::breaker::guard::Guard;
+use crate::breaker::inside;
 use crate::error::Error;
 use crate::rejected::Rejected;
+use crate::rejected::RejectedKind;
 use crate::verdict::Verdict;
 
-/// The future of [`Breaker::acquire`]: it resolves at once while the state is in memory.
+/// The future of [`Breaker::acquire`]: it resolves at once, unless the circuit is shared with
+/// other processes and the call would be rejected, but for a probe that they may allow.
 #[must_use = "futures do nothing unless polled"]
 pub struct Acquire<'b> {
-    breaker: &'b Breaker,
-    /// Where the state is not in memory, the wait for a probe is boxed here, so that it
-    /// never grows the futures of its callers. A panic may pass it, as it may pass them.
-    shared_probe: Option<SharedProbe<'b>>,
+    guard: Guard<'b>,
 }
-
-type SharedProbe<'b> = Pin<
-    Box<dyn Future<Output = Result<Permit<'b>, Rejected>> + Send + UnwindSafe + RefUnwindSafe + 'b>,
->;
 
 impl<'b> Future for Acquire<'b> {
     type Output = Result<Permit<'b>, Rejected>;
 
+    #[inline]
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        match &mut self.shared_probe {
-            Some(wait) => wait.as_mut().poll(context),
-            None => Poll::Ready(self.breaker.try_acquire()),
-        }
+        let guard = &mut self.guard;
+        ready!(guard.poll_entry(context)).map_or_else(
+            || {
+                let outside = Guard::outside(guard.breaker());
+                let guard = mem::replace(guard, outside);
+                Poll::Ready(Ok(Permit { guard }))
+            },
+            |rejected| Poll::Ready(Err(rejected)),
+        )
     }
 }
 
 impl fmt::Debug for Acquire<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Acquire")
-            .field("breaker", self.breaker)
+            .field("breaker", self.guard.breaker())
             .finish_non_exhaustive()
     }
 }
@@ -55,7 +58,6 @@ impl fmt::Debug for Acquire<'_> {
 #[must_use = "futures do nothing unless polled"]
 pub struct Wait<'g, 'b> {
     guard: &'g mut Guard<'b>,
-    acquire: Acquire<'b>,
 }
 
 /// As of [`Watch`](super::Watch): the guard is lent by the future that has this one in it.
@@ -63,17 +65,41 @@ impl UnwindSafe for Wait<'_, '_> {}
 
 impl<'b> Guard<'b> {
     #[cold]
-    pub(crate) fn wait(&mut self) -> Wait<'_, 'b> {
-        let acquire = self.breaker().acquire();
-        Wait {
-            guard: self,
-            acquire,
-        }
+    pub(crate) const fn wait(&mut self) -> Wait<'_, 'b> {
+        Wait { guard: self }
     }
 }
 
 impl Guard<'_> {
-    /// The same at once. It answers with an `Option`, so that the guard is never moved.
+    /// Goes in, at once or when leave is given that it has to wait for: nothing then, or the
+    /// rejection.
+    #[inline]
+    fn poll_entry(&mut self, context: &Context<'_>) -> Poll<Option<Rejected>> {
+        if self.is_outside() {
+            let entered = self.breaker().enter();
+            if entered.is_in() {
+                *self = entered;
+                return Poll::Ready(None);
+            }
+            if let Some(rejected) = self.enter_cold() {
+                return Poll::Ready(Some(rejected));
+            }
+        }
+        self.poll_waiting(context)
+    }
+
+    #[cold]
+    fn poll_waiting(&mut self, context: &Context<'_>) -> Poll<Option<Rejected>> {
+        ready!(self.poll_leave(context));
+        Poll::Ready(if self.is_in() {
+            None
+        } else {
+            Some(self.rejection())
+        })
+    }
+
+    /// The same at once. It answers with an `Option`, so that the guard is never moved; where
+    /// the guard is not in and nothing is said, it waits for leave.
     #[inline]
     pub(crate) fn enter_cold(&mut self) -> Option<Rejected> {
         // The usual one first, which is handed on without being copied more than once.
@@ -86,7 +112,20 @@ impl Guard<'_> {
     #[cold]
     #[inline(never)]
     fn enter_colder(&mut self) -> Option<Rejected> {
-        match self.breaker().try_acquire() {
+        let breaker = self.breaker();
+        let is_inside = |generation| inside::is_inside(breaker, generation);
+        let entered = match breaker.leave(true, is_inside) {
+            Leave::NotNeeded => breaker.try_acquire(),
+            Leave::Riding(seen) | Leave::Given(seen) => {
+                Ok(breaker.admitted(seen, breaker.service.host.clock.now()))
+            }
+            Leave::Asked(waiter) => {
+                self.asks(waiter);
+                return None;
+            }
+            Leave::Busy => Err(breaker.refuse(RejectedKind::ProbesBusy)),
+        };
+        match entered {
             Ok(permit) => {
                 *self = permit.guard;
                 None
@@ -95,11 +134,25 @@ impl Guard<'_> {
         }
     }
 
+    /// The same on this thread, which may wait.
+    #[cold]
+    pub(crate) fn enter_blocking(&mut self) -> Option<Rejected> {
+        if let Some(rejected) = self.enter_cold() {
+            return Some(rejected);
+        }
+        self.block_on_leave();
+        if self.is_in() {
+            None
+        } else {
+            Some(self.rejection())
+        }
+    }
+
     /// The rejection of a call that was neither admitted nor refused at once: it waited
     /// for a probe in vain, and whoever waits counts it.
     #[inline]
     pub(crate) fn rejection(&self) -> Rejected {
-        self.breaker().probes_busy()
+        self.breaker().still_rejected()
     }
 }
 
@@ -109,13 +162,7 @@ impl Future for Wait<'_, '_> {
     #[cold]
     #[inline(never)]
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        Poll::Ready(match ready!(Pin::new(&mut self.acquire).poll(context)) {
-            Ok(permit) => {
-                *self.guard = permit.guard;
-                None
-            }
-            Err(rejected) => Some(rejected),
-        })
+        self.guard.poll_entry(context)
     }
 }
 
@@ -125,7 +172,6 @@ pin_project! {
     #[must_use = "futures do nothing unless polled"]
     pub struct Call<'b, F> {
         guard: Guard<'b>,
-        acquire: Acquire<'b>,
         #[pin]
         body: F,
     }
@@ -140,8 +186,9 @@ where
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.project();
         if !this.guard.is_in() {
-            let acquired = ready!(Pin::new(this.acquire).poll(context));
-            *this.guard = acquired?.guard;
+            if let Some(rejected) = ready!(this.guard.poll_entry(context)) {
+                return Poll::Ready(Err(Error::Rejected(rejected)));
+            }
         }
         let out = ready!(this.guard.poll(this.body, context));
         this.guard.settle(verdict(&out));
@@ -151,7 +198,9 @@ where
 
 impl Breaker {
     /// Asks for leave to make one call, as [`try_acquire`](Self::try_acquire) does. It
-    /// resolves at once while the state is in memory.
+    /// resolves at once, but where the circuit is shared with other processes: then a call
+    /// that would be rejected, since the cooldown is over and the probes are given out by all
+    /// together, waits up to `probe_wait` for leave to probe.
     ///
     /// # Errors
     ///
@@ -159,11 +208,10 @@ impl Breaker {
     ///
     /// # Cancel safety
     ///
-    /// Dropped before it is ready, nothing was acquired.
+    /// Dropped before it is ready, nothing was acquired, or it is given back at once.
     pub fn acquire(&self) -> Acquire<'_> {
         Acquire {
-            breaker: self,
-            shared_probe: None,
+            guard: Guard::outside(self),
         }
     }
 
@@ -190,7 +238,6 @@ impl Breaker {
     {
         Call {
             guard: Guard::outside(self),
-            acquire: self.acquire(),
             body,
         }
     }
@@ -201,7 +248,12 @@ impl Breaker {
     ///
     /// [`Error::Rejected`] if the call was not made, else its own error.
     pub fn call_blocking<T, E>(&self, body: impl FnOnce() -> Result<T, E>) -> Result<T, Error<E>> {
-        let Permit { mut guard } = self.try_acquire()?;
+        let mut guard = self.enter();
+        if !guard.is_in()
+            && let Some(rejected) = guard.enter_blocking()
+        {
+            return Err(Error::Rejected(rejected));
+        }
         let out = guard.run(body);
         guard.settle(verdict(&out));
         out.map_err(Error::Inner)

@@ -18,8 +18,9 @@ use crate::word::Word;
 pub struct Guard<'b> {
     breaker: &'b Breaker,
     /// The word at admission, where a probe has its place in the round; or
-    /// [`Word::NONE`] while the call is not in.
+    /// [`Word::NONE`] while the call is not in; or [`Word::ASKING`] while it waits for leave.
     seen: Word,
+    /// While it waits, which of those that do it is.
     stamp: Stamp,
 }
 
@@ -102,7 +103,13 @@ impl<'b> Guard<'b> {
 
     #[inline]
     pub(crate) const fn is_in(&self) -> bool {
-        self.seen.0 != Word::NONE.0
+        self.seen.0 < Word::ASKING.0
+    }
+
+    /// Not in, and not waiting.
+    #[inline]
+    pub(super) const fn is_outside(&self) -> bool {
+        self.seen.0 == Word::NONE.0
     }
 
     pub(crate) const fn breaker(&self) -> &'b Breaker {
@@ -111,6 +118,27 @@ impl<'b> Guard<'b> {
 
     pub(super) const fn seen(&self) -> Word {
         self.seen
+    }
+
+    /// Where it stands now.
+    pub(super) const fn set(&mut self, seen: Word, stamp: Stamp) {
+        self.seen = seen;
+        self.stamp = stamp;
+    }
+
+    /// It stands nowhere.
+    pub(super) const fn forget(&mut self) {
+        self.set(Word::NONE, Stamp::UNTIMED);
+    }
+
+    /// Which of those it is that wait for leave.
+    pub(super) const fn waiter(&self) -> u64 {
+        self.stamp.0
+    }
+
+    /// It has asked for leave, and waits.
+    pub(super) const fn asks(&mut self, waiter: u64) {
+        self.set(Word::ASKING, Stamp(waiter));
     }
 
     /// The call ended with this verdict. Says whether that opened the circuit.
@@ -174,6 +202,19 @@ impl<'b> Guard<'b> {
         self.end(Ending::Struck);
     }
 
+    /// Dropped before its call has ended, or before it got in.
+    #[cold]
+    fn leave(&mut self) {
+        if self.seen.0 == Word::ASKING.0 {
+            return self.ask_no_more();
+        }
+        self.end(if self.stamp.0 & Stamp::RUNNING == 0 {
+            Ending::Cancelled
+        } else {
+            Ending::Panicked
+        });
+    }
+
     #[cold]
     fn end(&mut self, ending: Ending) -> bool {
         let opened = self.is_in() && self.breaker.settle(self.seen, self.stamp, ending);
@@ -185,12 +226,8 @@ impl<'b> Guard<'b> {
 impl Drop for Guard<'_> {
     #[inline]
     fn drop(&mut self) {
-        if self.is_in() {
-            self.end(if self.stamp.0 & Stamp::RUNNING == 0 {
-                Ending::Cancelled
-            } else {
-                Ending::Panicked
-            });
+        if self.seen.0 != Word::NONE.0 {
+            self.leave();
         }
     }
 }

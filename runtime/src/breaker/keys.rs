@@ -129,7 +129,7 @@ impl Breaker {
         let phase = self.gate.load().phase();
         match phase {
             Phase::Closed => true,
-            Phase::Open | Phase::HalfOpen => false,
+            Phase::Open | Phase::HalfOpen | Phase::Leased => false,
             Phase::Watched | Phase::ForcedOpen | Phase::ForcedClosed | Phase::Shadow => {
                 let totals = |era| self.total(numbers, era, now);
                 let (circuit, _) = self.gate.peek(numbers, totals, now);

@@ -12,8 +12,12 @@ mod overrides;
 mod permit;
 mod service;
 mod settle;
+#[cfg(feature = "redis")]
+mod shared;
 mod snapshot;
 mod subscribe;
+#[cfg(not(feature = "redis"))]
+mod unshared;
 mod waiting;
 mod watch;
 
@@ -75,6 +79,10 @@ pub(crate) use service::Service;
 
 use guard::Ending;
 use guard::Stamp;
+#[cfg(feature = "redis")]
+use shared::Leave;
+#[cfg(not(feature = "redis"))]
+use unshared::Leave;
 use waiting::Waiting;
 
 /// The circuit breaker of one service.
@@ -104,6 +112,9 @@ pub struct Breaker {
     /// The ring of a key, once it is written: not every key needs one.
     ring: OnceBox<Alone>,
     seldom: OnceBox<Seldom>,
+    /// Where several processes share the circuit.
+    #[cfg(feature = "redis")]
+    member: OnceBox<crate::member::Member>,
     /// When somebody asked for it last, where it is that of a key.
     used: AtomicU64,
 }
@@ -127,6 +138,8 @@ impl Breaker {
             key: None,
             ring: OnceBox::new(),
             seldom: OnceBox::new(),
+            #[cfg(feature = "redis")]
+            member: OnceBox::new(),
             used: AtomicU64::new(0),
         }
     }
@@ -138,6 +151,8 @@ impl Breaker {
             key: Some(Arc::from(key)),
             ring: OnceBox::new(),
             seldom: OnceBox::new(),
+            #[cfg(feature = "redis")]
+            member: OnceBox::new(),
             used: AtomicU64::new(now.0),
         }
     }
@@ -159,7 +174,7 @@ impl Breaker {
         match view.word.phase() {
             Phase::Closed | Phase::Watched => State::Closed,
             Phase::Open => State::Open,
-            Phase::HalfOpen => State::HalfOpen,
+            Phase::HalfOpen | Phase::Leased => State::HalfOpen,
             // It ends by itself, and nobody may have come since.
             Phase::ForcedOpen | Phase::ForcedClosed | Phase::Shadow => {
                 self.peek(self.service.host.clock.now()).0.state()
@@ -319,6 +334,15 @@ impl Breaker {
             return Err(rejected);
         }
         let now = self.service.host.clock.now();
+        match self.leave(false, |generation| inside::is_inside(self, generation)) {
+            Leave::NotNeeded => self.try_acquire_here(now),
+            Leave::Riding(seen) | Leave::Given(seen) => Ok(self.admitted(seen, now)),
+            Leave::Asked(_) | Leave::Busy => Err(self.refuse(RejectedKind::ProbesBusy)),
+        }
+    }
+
+    /// As the circuit alone decides.
+    fn try_acquire_here(&self, now: Tick) -> Result<Permit<'_>, Rejected> {
         let seen = self.gate.load();
         let is_riding = matches!(seen.phase(), Phase::HalfOpen | Phase::Shadow)
             && inside::is_inside(self, seen.generation());
@@ -402,11 +426,6 @@ impl Breaker {
         Rejected::of_kind(self.service.label, kind, reason)
     }
 
-    #[inline]
-    fn probes_busy(&self) -> Rejected {
-        self.not_in(RejectedKind::ProbesBusy)
-    }
-
     /// Counts changes, and wakes whoever publishes them. Says whether the circuit opened.
     fn tell(&self, changes: &Changes) -> bool {
         for change in changes.iter() {
@@ -418,6 +437,7 @@ impl Breaker {
             self.service.tell(*change, self.key.as_ref(), by);
         }
         self.wake_waiting(changes);
+        self.share_changes(changes);
         changes.opened()
     }
 

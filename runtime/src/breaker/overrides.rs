@@ -191,7 +191,7 @@ impl Breaker {
     }
 
     /// Does what somebody wants, and tells who.
-    fn command_by(&self, command: Command, by: Option<By>) -> Changes {
+    pub(super) fn command_by(&self, command: Command, by: Option<By>) -> Changes {
         // One at a time, so that each change has its own name to it.
         let known = self.seldom().by.lock();
         let mut known = known.unwrap_or_else(PoisonError::into_inner);
@@ -212,6 +212,7 @@ impl Breaker {
             self.service.tell(*change, self.key.as_ref(), by);
         }
         drop(known);
+        self.share_changes(&changes);
         self.wake_waiting(&changes);
         changes
     }

@@ -93,6 +93,9 @@ impl Breaker {
         };
         self.count(mine, seen, stamp, outcome, now);
         self.add(mine, tally, age);
+        if is_slow {
+            self.share(seen, outcome, Settled::Counted);
+        }
         self.service.hot.duties().has_window()
             && (is_slow || self.gate.is_time_to_judge(now))
             && self.judge_success(seen, is_slow)
@@ -128,7 +131,7 @@ impl Breaker {
         let now = service.host.clock.now();
         // Both ends of an age are read from one clock: a cheap one may be behind.
         let age = stamp.age(match seen.phase() {
-            Phase::HalfOpen => now,
+            Phase::HalfOpen | Phase::Leased => now,
             _ => self.now(service.hot.duties()),
         });
         let outcome = Outcome {
@@ -145,6 +148,7 @@ impl Breaker {
         };
         let mine = service.cells.mine();
         let (settled, opened) = self.decide(mine, seen, stamp, outcome, now);
+        self.share(seen, outcome, settled);
         self.add(mine, tally(settled, ending, outcome), age);
         if ending == Ending::Cancelled {
             service.cancelled();
@@ -160,6 +164,9 @@ impl Breaker {
         outcome: Outcome,
         now: Tick,
     ) -> (Settled, bool) {
+        if seen.phase() == Phase::Leased {
+            return (self.end_leased(seen, outcome), false);
+        }
         if matches!(seen.phase(), Phase::Closed | Phase::Watched) {
             if self.gate.load().generation() == seen.generation() {
                 self.count(mine, seen, stamp, outcome, now);

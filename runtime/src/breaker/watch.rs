@@ -4,6 +4,7 @@ use std::panic::UnwindSafe;
 use std::pin::Pin;
 use std::task::Context;
 use std::task::Poll;
+use std::task::ready;
 
 use pin_project_lite::pin_project;
 
@@ -96,7 +97,7 @@ impl Guard<'_> {
     #[inline]
     fn inside(&self) -> Option<Inside> {
         match self.seen().phase() {
-            Phase::HalfOpen => Inside::enter(self.breaker(), self.seen().generation()),
+            Phase::HalfOpen | Phase::Leased => Inside::enter(self.breaker(), self.seen().generation()),
             _ => None,
         }
     }
@@ -119,7 +120,12 @@ impl<F: Future> Future for WaitAndWatch<'_, '_, F> {
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let watch = self.project().watch;
         if watch.guard.is_in() {
-            watch.poll(context).map(Some)
+            return watch.poll(context).map(Some);
+        }
+        let watch = watch.project();
+        ready!(watch.guard.poll_leave(context));
+        if watch.guard.is_in() {
+            watch.guard.poll(watch.body, context).map(Some)
         } else {
             Poll::Ready(None)
         }

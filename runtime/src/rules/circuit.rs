@@ -154,7 +154,7 @@ impl Circuit {
     }
 
     /// The rules move the circuit.
-    fn move_to(&mut self, mode: Mode, reason: Reason, now: Tick) -> Change {
+    pub(super) fn move_to(&mut self, mode: Mode, reason: Reason, now: Tick) -> Change {
         let from = self.beneath();
         let until = match &mode {
             Mode::Open(opening) => Some(opening.until),
@@ -208,7 +208,7 @@ impl Circuit {
     }
 
     /// Enough probes have succeeded.
-    fn close(&mut self, policy: &Policy, reason: Reason, now: Tick) -> Change {
+    pub(super) fn close(&mut self, policy: &Policy, reason: Reason, now: Tick) -> Change {
         let ramp = policy.get_ramp();
         let ramp = ramp.map(|_| Box::new(Ramp::begin(self.arrivals, now)));
         // The end of a ramp resets them, where there is one.

@@ -4,6 +4,8 @@
 //! next state goes out. A step may run twice, so it changes nothing but the
 //! circuit it is given.
 
+#[cfg(feature = "redis")]
+mod adopt;
 mod change;
 mod circuit;
 mod closed;
@@ -16,6 +18,10 @@ mod ramp;
 mod ticket;
 mod window;
 
+#[cfg(feature = "redis")]
+pub(crate) use adopt::Ruling;
+#[cfg(feature = "redis")]
+pub(crate) use adopt::adopt;
 pub(crate) use change::Change;
 pub(crate) use change::Changes;
 pub(crate) use change::Scope;

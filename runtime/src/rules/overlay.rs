@@ -11,6 +11,8 @@ use crate::rules::change::Scope;
 use crate::rules::circuit::Circuit;
 use crate::rules::circuit::Law;
 use crate::rules::circuit::Mode;
+#[cfg(feature = "redis")]
+use crate::rules::fleet::CoverKind;
 use crate::rules::half_open::Round;
 use crate::state::State;
 
@@ -192,6 +194,34 @@ fn end(law: &Law<'_>, circuit: &mut Circuit, now: Tick, changes: &mut Changes) {
         is_by_hand: overlay.until.is_some(),
         ..seen(circuit, from, Reason::OverrideEnded, now)
     });
+}
+
+/// Takes off what somebody has forced, without a word: something else takes its place.
+#[cfg(feature = "redis")]
+pub(super) fn lift(law: &Law<'_>, circuit: &mut Circuit, now: Tick) {
+    let is_forced = |overlay: &Overlay| overlay.until.is_some();
+    if circuit.overlay.as_deref().is_some_and(is_forced)
+        && let Some(overlay) = circuit.overlay.take()
+    {
+        uncover(circuit, *overlay, now);
+        circuit.overlay = Overlay::at_rest(law.policy, now);
+    }
+}
+
+/// Lays over it what somebody has forced elsewhere.
+#[cfg(feature = "redis")]
+pub(super) fn lay(circuit: &mut Circuit, kind: CoverKind, until: Tick, now: Tick) {
+    leave_generation(circuit, now);
+    circuit.overlay = Some(Box::new(Overlay {
+        kind: match kind {
+            CoverKind::ForcedOpen => Kind::ForcedOpen,
+            CoverKind::ForcedClosed => Kind::ForcedClosed,
+            CoverKind::Shadow => Kind::Shadow,
+        },
+        id: circuit.generation,
+        began: now,
+        until: Some(until),
+    }));
 }
 
 /// What an override leaves behind that has been taken off.

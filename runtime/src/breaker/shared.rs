@@ -1,0 +1,370 @@
+//! A breaker whose circuit is shared with other processes.
+//!
+//! Calls pass as they always do, by the word. Only where one would be rejected, since all have
+//! decided so and the cooldown is over, it asks for leave to probe, and may wait for that.
+
+use std::fmt::Write;
+use std::sync::Arc;
+use std::sync::PoisonError;
+use std::task::Context;
+use std::task::Poll;
+use std::task::ready;
+use std::time::Duration;
+use std::time::Instant;
+
+use crate::blocking;
+use crate::breaker::Breaker;
+use crate::breaker::guard::Guard;
+use crate::breaker::guard::Stamp;
+use crate::cells::Tally;
+use crate::clock::Tick;
+use crate::event::By;
+use crate::member::Answer;
+use crate::member::Link;
+use crate::member::Member;
+use crate::member::WhenStoreIsLost;
+use crate::reason::Reason;
+use crate::rejected::Rejected;
+use crate::rejected::RejectedKind;
+use crate::ring::Era;
+use crate::rules::Change;
+use crate::rules::Changes;
+use crate::rules::Command;
+use crate::rules::Outcome;
+use crate::rules::Settled;
+use crate::rules::Sums;
+use crate::rules::Ticket;
+use crate::rules::fleet::Snapshot;
+use crate::word::Phase;
+use crate::word::Word;
+
+/// The rare way in, as far as others have a say in it.
+pub(super) enum Leave {
+    /// They have none.
+    NotNeeded,
+    /// The call is one that a probe makes itself.
+    Riding(Word),
+    /// It probes at this place.
+    Given(Word),
+    /// It has asked, and waits.
+    Asked(u64),
+    /// Nobody may now.
+    Busy,
+}
+
+impl Breaker {
+    /// From now on the circuit is shared by this link. Once only.
+    pub(crate) fn join(&self, link: &Arc<Link>) -> Option<&Member> {
+        let mut is_new = false;
+        let member = self.member.get_or_init(|| {
+            is_new = true;
+            let generation = self.gate.load().generation();
+            Box::new(Member::new(self.circuit(), Arc::clone(link), generation))
+        });
+        is_new.then_some(member)
+    }
+
+    /// What the circuit is called where it is shared.
+    fn circuit(&self) -> String {
+        let mut circuit = self.service.name.to_owned();
+        if let Some(key) = &self.key {
+            let _ = write!(circuit, "/{key}");
+        }
+        circuit
+    }
+
+    pub(crate) fn member(&self) -> Option<&Member> {
+        self.member.get()
+    }
+
+    /// A call was neither let in nor refused by the word.
+    pub(super) fn leave(&self, may_wait: bool, is_inside: impl Fn(u64) -> bool) -> Leave {
+        let Some(member) = self.member() else {
+            return Leave::NotNeeded;
+        };
+        let seen = self.gate.load();
+        let generation = seen.generation();
+        let is_up_to_us = !matches!(seen.phase(), Phase::Open | Phase::HalfOpen);
+        if is_up_to_us || !member.governs(generation) {
+            return Leave::NotNeeded;
+        }
+        if is_inside(generation) {
+            return Leave::Riding(Word::new(generation, Ticket::RIDING, Phase::Leased));
+        }
+        if may_wait {
+            let wait = self.policy().get_probe_wait();
+            let asked = member.probes(|probes| probes.ask(wait, Instant::now()));
+            member.bell.notify_one();
+            return asked.map_or(Leave::Busy, Leave::Asked);
+        }
+        let kept = member.probes(|probes| probes.take_kept(generation));
+        member.bell.notify_one();
+        match kept {
+            Some(place) => Leave::Given(Word::new(generation, place, Phase::Leased)),
+            None => Leave::Busy,
+        }
+    }
+
+    /// A probe by leave of all has ended.
+    pub(super) fn end_leased(&self, seen: Word, outcome: Outcome) -> Settled {
+        let Some(member) = self.member() else {
+            return Settled::Late;
+        };
+        let is_current = self.gate.load().generation() == seen.generation();
+        let counts = if seen.count() == Ticket::RIDING {
+            if is_current && outcome.is_failure() {
+                let epoch = member.known().epoch;
+                member.probes(|probes| probes.end_riding(epoch, outcome));
+            }
+            is_current
+        } else {
+            member.probes(|probes| probes.end(seen.count(), outcome)) && is_current
+        };
+        member.bell.notify_one();
+        if counts {
+            Settled::Counted
+        } else {
+            Settled::Late
+        }
+    }
+
+    /// A call of a closed circuit has ended: the others may have to know.
+    pub(super) fn share(&self, seen: Word, outcome: Outcome, settled: Settled) {
+        let counts = settled == Settled::Counted
+            && outcome.is_recorded()
+            && matches!(seen.phase(), Phase::Closed | Phase::Watched);
+        if counts && let Some(member) = self.member() {
+            member.ended(outcome);
+        }
+    }
+
+    /// The circuit has moved here.
+    pub(super) fn share_changes(&self, changes: &Changes) {
+        let Some(member) = self.member() else {
+            return;
+        };
+        for change in changes.iter() {
+            if change.reason == Reason::OverrideEnded && change.is_by_hand {
+                member.override_ended(change.generation);
+            }
+        }
+        if changes.opened() {
+            member.bell.notify_one();
+        }
+    }
+
+    /// The others have decided, or the store has answered: so it stood at `told`, by its time.
+    /// Nobody says why in an answer.
+    pub(crate) fn hear(
+        &self,
+        snapshot: &Snapshot,
+        told: u64,
+        reason: Option<Reason>,
+        is_certain: bool,
+    ) {
+        let Some(member) = self.member() else {
+            return;
+        };
+        let now = self.service.host.clock.now();
+        let mut known = member.known();
+        let is_of_old = snapshot.epoch < known.epoch && !is_certain;
+        if is_of_old {
+            return;
+        }
+        let is_news = snapshot.epoch != known.epoch;
+        let has_heard_before = known.epoch != 0;
+        let numbers = self.service.numbers();
+        let is_shadow = numbers.policy.get_shadow();
+        let is_as_decided = self.gate.load().generation() == member.adopted();
+        known.learn(snapshot, told, now);
+        if is_shadow || !is_news && (!is_certain || is_as_decided) {
+            return;
+        }
+        if is_news && has_heard_before {
+            // What was seen in an epoch that is over.
+            *member.pending() = crate::member::Pending::default();
+        }
+        let reason = reason
+            .or_else(|| snapshot.opened_by.filter(|_| known.is_open()))
+            .unwrap_or(Reason::Shared);
+        let earlier = self.by();
+        let by = known.cover().map(|cover| By {
+            actor: Arc::from(&*cover.actor),
+            reason: Arc::from(&*cover.why),
+        });
+        if by.is_some() {
+            let known_by = self.seldom().by.lock();
+            *known_by.unwrap_or_else(PoisonError::into_inner) = by.clone();
+        }
+        let totals = |era: Era| self.total(&numbers, era, now);
+        let ruling = known.ruling(reason);
+        let ((generation, stands), changes) =
+            self.gate
+                .adopt(&numbers, &ruling, member.adopted(), totals, now);
+        if stands {
+            member.adopt(generation);
+        }
+        drop(numbers);
+        drop(known);
+        for change in changes.iter() {
+            self.tell_heard(change, by.as_ref().or(earlier.as_ref()));
+        }
+        member.probes(crate::member::Probes::moved);
+        if let Some(seldom) = self.seldom.get() {
+            seldom.waiting.wake_all();
+        }
+        member.bell.notify_one();
+    }
+
+    fn tell_heard(&self, change: &Change, by: Option<&By>) {
+        self.service
+            .tell(*change, self.key.as_ref(), by.cloned());
+    }
+
+    /// Somebody has seen failures.
+    pub(crate) fn suspect(&self) {
+        if let Some(member) = self.member() {
+            member.suspect();
+        }
+    }
+
+    /// The store is lost.
+    pub(crate) fn lose(&self, when_lost: WhenStoreIsLost) {
+        let command = match when_lost {
+            WhenStoreIsLost::Local => return,
+            WhenStoreIsLost::OpenFails => Command::ForceOpen(Duration::MAX),
+            WhenStoreIsLost::Admit(ttl) if ttl.is_zero() => return,
+            WhenStoreIsLost::Admit(ttl) => Command::ForceClosed(ttl),
+        };
+        let by = By {
+            actor: Arc::from("breakerbox"),
+            reason: Arc::from("the store is lost"),
+        };
+        self.command_by(command, Some(by));
+    }
+
+    /// What the calls were that have ended, by the bucket of time.
+    pub(crate) fn ended_by_time(&self, now: Tick) -> Vec<(Duration, u64, Sums)> {
+        let numbers = self.service.numbers();
+        let word = self.gate.load();
+        let era = self.gate.era(word.generation());
+        let buckets = match (&self.key, self.ring.get()) {
+            (None, _) => self.service.cells.by_bucket(era, numbers.time, now),
+            (Some(_), Some(ring)) => ring.by_bucket(era, numbers.time, now),
+            (Some(_), None) => Vec::new(),
+        };
+        let middle = |bucket| {
+            let begin = numbers.time.begin(bucket);
+            let end = numbers.time.begin(bucket + 1).0.min(now.0);
+            now.since(Tick(begin.0.midpoint(end)))
+        };
+        buckets
+            .into_iter()
+            .map(|(bucket, sums)| (middle(bucket), bucket, sums))
+            .collect()
+    }
+
+    /// The calls that have ended so far in a window of calls.
+    pub(crate) fn ended_by_calls(&self) -> Sums {
+        self.gate.recorded()
+    }
+
+    /// All successes so far. Those of all keys are counted together.
+    pub(crate) fn successes(&self) -> u64 {
+        let sum = self.service.cells.sum();
+        sum.get(Tally::Success) + sum.get(Tally::SlowSuccess)
+    }
+
+    pub(crate) fn tick(&self) -> Tick {
+        self.service.host.clock.now()
+    }
+
+    pub(crate) fn generation(&self) -> u64 {
+        self.gate.load().generation()
+    }
+
+    /// Whether the circuit is open here by what this process has seen itself.
+    pub(crate) fn is_open_by_itself(&self) -> bool {
+        let word = self.gate.load();
+        word.phase() == Phase::Open
+            && self
+                .member()
+                .is_some_and(|member| member.adopted() != word.generation())
+    }
+
+    /// The rejection of a call that has waited for leave in vain.
+    pub(super) fn still_rejected(&self) -> Rejected {
+        let view = self.gate.view();
+        let now = self.service.host.clock.now();
+        let left = view.until.0.saturating_sub(now.0);
+        match view.word.phase() {
+            Phase::Open if left > 0 => Rejected::open(self.service.label, view.reason, left),
+            Phase::ForcedOpen => self.not_in(RejectedKind::ForcedOpen),
+            _ => self.not_in(RejectedKind::ProbesBusy),
+        }
+    }
+}
+
+impl Guard<'_> {
+    /// Waits for leave that was asked for. Afterwards the guard is in, or not.
+    #[cold]
+    pub(super) fn poll_leave(&mut self, context: &Context<'_>) -> Poll<()> {
+        if self.seen().0 != Word::ASKING.0 {
+            return Poll::Ready(());
+        }
+        let breaker = self.breaker();
+        let Some(member) = breaker.member() else {
+            self.set(Word::NONE, Stamp::UNTIMED);
+            return Poll::Ready(());
+        };
+        let id = self.waiter();
+        let answer = if member.is_shared() {
+            ready!(member.probes(|probes| probes.poll(id, context)))
+        } else {
+            self.ask_no_more();
+            Answer::Again
+        };
+        self.set(Word::NONE, Stamp::UNTIMED);
+        match answer {
+            Answer::Leave(place, generation) => {
+                breaker.service.cells.add(Tally::Admitted);
+                let leased = Word::new(generation, place, Phase::Leased);
+                self.set(leased, Stamp::at(breaker.tick()));
+            }
+            Answer::Over => breaker.service.cells.add(Tally::Rejected),
+            Answer::Again => {
+                if let Ok(permit) = breaker.try_acquire() {
+                    *self = permit.guard;
+                }
+            }
+        }
+        Poll::Ready(())
+    }
+
+    /// The call that waited is gone, or need not wait.
+    #[cold]
+    pub(super) fn ask_no_more(&mut self) {
+        let id = self.waiter();
+        if let Some(member) = self.breaker().member()
+            && member.probes(|probes| probes.forget(id))
+        {
+            member.bell.notify_one();
+        }
+        self.set(Word::NONE, Stamp::UNTIMED);
+    }
+
+    /// The same on this thread, which waits as long as a call may.
+    pub(super) fn block_on_leave(&mut self) {
+        if self.seen().0 != Word::ASKING.0 {
+            return;
+        }
+        // Whoever answers may be gone, so it is measured here, too.
+        let longest = self.breaker().policy().get_probe_wait() + Duration::from_millis(100);
+        let mut leave = std::future::poll_fn(|context| self.poll_leave(context));
+        if blocking::wait(&mut leave, longest, |_| None).is_none() {
+            self.ask_no_more();
+            self.breaker().service.cells.add(Tally::Rejected);
+        }
+    }
+}
+

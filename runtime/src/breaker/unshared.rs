@@ -1,0 +1,61 @@
+//! What a breaker does that shares its circuit with nobody: nothing of what
+//! others have a say in.
+
+use std::task::Context;
+use std::task::Poll;
+
+use crate::breaker::Breaker;
+use crate::breaker::guard::Guard;
+use crate::rejected::Rejected;
+use crate::rejected::RejectedKind;
+use crate::rules::Changes;
+use crate::rules::Outcome;
+use crate::rules::Settled;
+use crate::word::Word;
+
+/// The rare way in, as far as others have a say in it: they have none.
+pub(super) enum Leave {
+    NotNeeded,
+    #[allow(dead_code)] // Where there are others.
+    Riding(Word),
+    #[allow(dead_code)]
+    Given(Word),
+    #[allow(dead_code)]
+    Asked(u64),
+    #[allow(dead_code)]
+    Busy,
+}
+
+impl Breaker {
+    #[inline]
+    pub(super) fn leave(&self, _may_wait: bool, _is_inside: impl Fn(u64) -> bool) -> Leave {
+        Leave::NotNeeded
+    }
+
+    pub(super) fn end_leased(&self, _seen: Word, _outcome: Outcome) -> Settled {
+        Settled::Late
+    }
+
+    #[inline]
+    pub(super) fn share(&self, _seen: Word, _outcome: Outcome, _settled: Settled) {}
+
+    #[inline]
+    pub(super) fn share_changes(&self, _changes: &Changes) {}
+
+    pub(super) fn still_rejected(&self) -> Rejected {
+        self.not_in(RejectedKind::ProbesBusy)
+    }
+}
+
+impl Guard<'_> {
+    #[inline]
+    pub(super) fn poll_leave(&mut self, _context: &Context<'_>) -> Poll<()> {
+        Poll::Ready(())
+    }
+
+    pub(super) fn ask_no_more(&mut self) {
+        self.forget();
+    }
+
+    pub(super) fn block_on_leave(&mut self) {}
+}

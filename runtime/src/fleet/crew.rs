@@ -1,0 +1,333 @@
+//! Works for one circuit: asks, tells and renews, one command at a time.
+
+use std::sync::Arc;
+use std::time::Duration;
+use std::time::Instant;
+
+use tokio::sync::watch;
+use tokio::time;
+
+use crate::breaker::Breaker;
+use crate::fleet::budget::Budget;
+use crate::fleet::flushes::Flushes;
+use crate::member::LEASE;
+use crate::member::Member;
+use crate::rules::fleet::Command;
+use crate::rules::fleet::Force;
+use crate::rules::fleet::Phase;
+use crate::rules::fleet::Reply;
+use crate::rules::fleet::Request;
+use crate::rules::fleet::Status;
+use crate::rules::fleet::View;
+use crate::store::Store;
+use crate::store::StoreError;
+
+/// A command that is not done by then is not done.
+const WITHIN: Duration = Duration::from_millis(250);
+
+/// How often a circuit is asked for although nothing says that it has moved.
+const LOOK: Duration = Duration::from_secs(30);
+
+/// How soon it is tried again whether a circuit is all right that was not, and how late.
+const SOONEST: Duration = Duration::from_secs(1);
+const LATEST: Duration = Duration::from_secs(30);
+
+/// Between two flushes that hurry, so that one may bring what came with the other.
+const GAP: Duration = Duration::from_millis(2);
+
+/// While successes matter, somebody looks so often whether there were any.
+const SUSPECT: Duration = Duration::from_millis(100);
+
+pub(super) struct Crew {
+    breaker: &'static Breaker,
+    member: &'static Member,
+    store: Arc<dyn Store>,
+    budget: Budget,
+    flushes: Flushes,
+    /// The epoch that the flushes are about.
+    epoch: u64,
+    /// When the rest of a window is looked at that may have settled.
+    settles_at: Option<Instant>,
+    /// When it told in haste last.
+    hurried_at: Option<Instant>,
+    look_at: Instant,
+    pause: Duration,
+}
+
+impl Crew {
+    pub(super) fn new(breaker: &'static Breaker, store: &Arc<dyn Store>) -> Option<Self> {
+        let now = Instant::now();
+        Some(Self {
+            breaker,
+            member: breaker.member()?,
+            store: Arc::clone(store),
+            budget: Budget::full(now),
+            flushes: Flushes::default(),
+            epoch: 0,
+            settles_at: None,
+            hurried_at: None,
+            look_at: now,
+            pause: SOONEST,
+        })
+    }
+
+    pub(super) async fn run(mut self, mut closing: watch::Receiver<bool>) {
+        loop {
+            let next = self.work().await;
+            let sleep = async {
+                match next {
+                    Some(next) => time::sleep_until(next.into()).await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                () = self.member.bell.notified() => {}
+                () = sleep => {}
+                _ = closing.wait_for(|closes| *closes) => return self.leave().await,
+            }
+        }
+    }
+
+    /// Does what there is to do, and says when it has to look again at the latest.
+    async fn work(&mut self) -> Option<Instant> {
+        let now = Instant::now();
+        let next = self.member.probes(|probes| probes.pass_time(now));
+        if !self.member.link.is_up() {
+            return next;
+        }
+        if self.member.is_apart() && now < self.look_at {
+            return earlier(next, Some(self.look_at));
+        }
+        if (self.member.take_out_of_date() || now >= self.look_at) && !self.look().await {
+            return earlier(next, Some(self.look_at));
+        }
+        for force in self.member.take_forces() {
+            self.force(force).await;
+        }
+        for (epoch, command) in self.member.probes(|probes| probes.take_outbox()) {
+            self.end(epoch, command).await;
+        }
+        for (epoch, token) in self.member.probes(|probes| probes.renewals(now)) {
+            self.renew(epoch, token).await;
+        }
+        if self.member.probes(|probes| probes.want_leave(now)) {
+            self.acquire().await;
+        }
+        let flush = self.flush().await;
+        let next = self.member.probes(|probes| probes.pass_time(Instant::now()));
+        earlier(earlier(next, flush), Some(self.look_at))
+    }
+
+    /// Asks how the circuit stands. Says whether that is known now.
+    async fn look(&mut self) -> bool {
+        let looked = self.submit(self.view(), Command::Sync).await;
+        let Ok(reply) = looked else {
+            // It is asked again when there is a connection, or by the pause of what is wrong.
+            self.look_at = Instant::now() + self.pause;
+            return false;
+        };
+        self.hear(&reply, true);
+        self.member.set_apart(false);
+        self.pause = SOONEST;
+        let each = self.store.polls().unwrap_or(LOOK);
+        // All processes look, and not at once.
+        self.look_at = Instant::now() + each.mul_f64(0.75 + 0.5 * fastrand::f64());
+        true
+    }
+
+    async fn force(&mut self, force: Force) {
+        let done = self.submit(self.view(), Command::Force(force)).await;
+        if let Ok(reply) = done {
+            self.hear(&reply, false);
+        }
+    }
+
+    /// Tells how a probe has ended.
+    async fn end(&mut self, epoch: u64, command: Command) {
+        let view = self.view();
+        // What has become of a round that is over matters to nobody.
+        if view.epoch != epoch {
+            return;
+        }
+        let mut done = self.submit(view.clone(), command.clone()).await;
+        if let Err(StoreError::Late) = done {
+            // It was not done, so it can be done again.
+            done = self.submit(view, command).await;
+        }
+        if let Ok(reply) = done {
+            self.hear(&reply, false);
+        }
+    }
+
+    async fn renew(&mut self, epoch: u64, token: u64) {
+        let view = self.view();
+        let ttl = millis(LEASE);
+        let is_lost = view.epoch != epoch
+            || match self.submit(view, Command::Renew { token, ttl }).await {
+                Ok(reply) => {
+                    self.hear(&reply, false);
+                    reply.status == Status::Stale
+                }
+                // There is time for two more.
+                Err(_) => false,
+            };
+        if is_lost {
+            self.member.probes(|probes| probes.lost(token));
+        }
+    }
+
+    /// Asks for leave to probe, for whoever waits for that.
+    async fn acquire(&mut self) {
+        let token = fastrand::u64(1..);
+        let ttl = millis(LEASE);
+        let asked = self
+            .submit(self.view(), Command::Acquire { token, ttl })
+            .await;
+        let now = Instant::now();
+        let Ok(reply) = asked else {
+            return self.member.probes(|probes| probes.refused(now));
+        };
+        let is_pass = reply.status == Status::Pass;
+        self.hear(&reply, is_pass);
+        match reply.status {
+            Status::Granted => {
+                let epoch = reply.snapshot.epoch;
+                let generation = self.breaker.generation();
+                self.member
+                    .probes(|probes| probes.granted(token, epoch, generation, now));
+            }
+            Status::Pass => self.member.probes(|probes| probes.moved()),
+            _ => self.member.probes(|probes| probes.refused(now)),
+        }
+    }
+
+    /// Tells of the calls that have ended, if somebody has to know. Says when to look again.
+    async fn flush(&mut self) -> Option<Instant> {
+        let policy = self.breaker.policy();
+        let (epoch, is_closed, is_suspect) = {
+            let known = self.member.known();
+            let is_closed = known.phase == Phase::Closed && !known.is_covered();
+            (known.epoch, is_closed, known.is_suspect())
+        };
+        if policy.get_shadow() || !is_closed {
+            *self.member.pending() = crate::member::Pending::default();
+            self.settles_at = None;
+            return None;
+        }
+        if self.epoch != epoch {
+            if self.epoch != 0 {
+                self.flushes.forget(self.breaker);
+            }
+            self.epoch = epoch;
+            self.settles_at = None;
+        }
+        if self.member.take_suspicion() {
+            self.flushes.begin(self.breaker);
+        }
+        let now = Instant::now();
+        let settles = self.settles_at.is_some_and(|at| at <= now);
+        let due = self.flushes.due(self.breaker, &policy);
+        let look = is_suspect.then_some(now + SUSPECT);
+        if due.is_none() && !settles {
+            return earlier(self.settles_at, look);
+        }
+        let is_urgent = settles || self.breaker.is_open_by_itself();
+        if !is_urgent && let Err(at) = self.budget.take(now) {
+            if let Some(due) = due {
+                self.member.pending().put_back(due.pending);
+            }
+            return Some(at);
+        }
+        if is_urgent {
+            let again = self.hurried_at.map(|at| at + GAP);
+            if let (Some(again), Some(due)) = (again, &due)
+                && now < again
+            {
+                self.member.pending().put_back(due.pending);
+                return Some(again);
+            }
+            self.hurried_at = Some(now);
+        }
+        self.settles_at = None;
+        let flush = due.as_ref().map(|due| due.flush.clone()).unwrap_or_default();
+        let told = self.submit(self.view(), Command::Flush(flush)).await;
+        match (told, due) {
+            (Err(StoreError::Late), Some(due)) => {
+                // It was not done, so it can be done again.
+                self.member.pending().put_back(due.pending);
+                return Some(Instant::now());
+            }
+            // Twice would open circuits that are well; so what may have been told is not told
+            // again.
+            (Err(_), Some(due)) => self.flushes.done(due),
+            (Err(_), None) => {}
+            (Ok(reply), due) => {
+                if let Some(due) = due {
+                    self.flushes.done(due);
+                }
+                if let Status::Settling(left) = reply.status {
+                    self.settles_at = Some(Instant::now() + Duration::from_millis(left));
+                }
+                self.hear(&reply, false);
+            }
+        }
+        Some(Instant::now() + SUSPECT)
+    }
+
+    /// Gives leases back, and tells what there is to tell.
+    async fn leave(mut self) {
+        self.member.probes(|probes| probes.release_all());
+        if self.member.is_shared() {
+            for (epoch, command) in self.member.probes(|probes| probes.take_outbox()) {
+                self.end(epoch, command).await;
+            }
+            self.flush().await;
+        }
+        self.member.probes(|probes| probes.lose_all());
+    }
+
+    fn view(&self) -> View {
+        let stands = self.breaker.generation() == self.member.adopted();
+        self.member.known().view(stands, LEASE, self.breaker.tick())
+    }
+
+    fn hear(&self, reply: &Reply, is_certain: bool) {
+        self.breaker
+            .hear(&reply.snapshot, reply.now, None, is_certain);
+    }
+
+    async fn submit(&mut self, view: View, command: Command) -> Result<Reply, StoreError> {
+        let request = Request {
+            command,
+            view,
+            instance: self.member.link.instance,
+            draw: fastrand::u32(..),
+            deadline: 0,
+        };
+        let policy = self.breaker.policy();
+        let answer = self
+            .store
+            .submit(&self.member.circuit, request, &policy, WITHIN)
+            .await;
+        let answer = answer.and_then(|reply| match reply.status {
+            Status::Late => Err(StoreError::Late),
+            _ => Ok(reply),
+        });
+        if let Err(error) = &answer
+            && error.is_about_one_circuit()
+        {
+            self.member.set_apart(true);
+            self.look_at = Instant::now() + self.pause;
+            self.pause = (self.pause * 2).min(LATEST);
+        }
+        answer
+    }
+}
+
+fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
+    one.into_iter().chain(other).min()
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,106 @@
+//! Hears what the store tells, and hands it to the circuits.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::MutexGuard;
+use std::sync::PoisonError;
+
+use crate::breaker::Breaker;
+use crate::member::Link;
+use crate::member::Probes;
+use crate::rules::fleet::Told;
+use crate::rules::fleet::What;
+use crate::store::Listener;
+use crate::store::StoreError;
+
+/// What there is to tell of the store itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Heard {
+    Found,
+    Lost(StoreError),
+}
+
+pub(super) struct Ears {
+    link: Arc<Link>,
+    breakers: Mutex<HashMap<String, &'static Breaker>>,
+    tell: Box<dyn Fn(Heard) + Send + Sync>,
+}
+
+impl Ears {
+    pub(super) fn new(link: Arc<Link>, tell: Box<dyn Fn(Heard) + Send + Sync>) -> Self {
+        Self {
+            link,
+            breakers: Mutex::default(),
+            tell,
+        }
+    }
+
+    pub(super) fn know(&self, breaker: &'static Breaker) {
+        if let Some(member) = breaker.member() {
+            self.breakers().insert(member.circuit.clone(), breaker);
+        }
+    }
+
+    /// Nobody is heard any more, and nobody asked.
+    pub(super) fn leave(&self) {
+        self.link.set_lost();
+        for breaker in self.all() {
+            if let Some(member) = breaker.member() {
+                member.probes(Probes::lose_all);
+            }
+        }
+    }
+
+    fn all(&self) -> Vec<&'static Breaker> {
+        self.breakers().values().copied().collect()
+    }
+
+    fn breakers(&self) -> MutexGuard<'_, HashMap<String, &'static Breaker>> {
+        self.breakers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Listener for Ears {
+    fn up(&self) {
+        let was_down = self.link.set_up();
+        for breaker in self.all() {
+            if let Some(member) = breaker.member() {
+                member.ask_again();
+            }
+        }
+        if was_down {
+            (self.tell)(Heard::Found);
+        }
+    }
+
+    fn down(&self, cause: &StoreError) {
+        if !self.link.set_lost() {
+            return;
+        }
+        for breaker in self.all() {
+            if let Some(member) = breaker.member() {
+                member.probes(Probes::lose_all);
+                member.bell.notify_one();
+            }
+            breaker.lose(self.link.when_lost);
+        }
+        (self.tell)(Heard::Lost(cause.clone()));
+    }
+
+    fn told(&self, circuit: &str, told: &Told) {
+        let Some(breaker) = self.breakers().get(circuit).copied() else {
+            return;
+        };
+        match told.what {
+            What::Moved { reason, .. } => {
+                breaker.hear(&told.snapshot, told.now, Some(reason), false);
+            }
+            What::Restored => breaker.hear(&told.snapshot, told.now, None, false),
+            What::Suspect => {
+                breaker.hear(&told.snapshot, told.now, None, false);
+                breaker.suspect();
+            }
+        }
+    }
+}

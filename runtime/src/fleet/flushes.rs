@@ -1,0 +1,136 @@
+//! What one process has seen of a circuit and has not told yet.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+use std::time::Instant;
+
+use crate::breaker::Breaker;
+use crate::member::Pending;
+use crate::policy::Policy;
+use crate::policy::Window;
+use crate::rules::Sums;
+use crate::rules::fleet::Delta;
+use crate::rules::fleet::Flush;
+
+/// What has been told already.
+#[derive(Debug, Default)]
+pub(super) struct Flushes {
+    /// The successes when it was told last, or when they came to matter.
+    successes: u64,
+    /// By the bucket of a time window.
+    by_time: BTreeMap<u64, Sums>,
+    /// In a window of calls.
+    by_calls: Sums,
+    /// When successes alone were told last.
+    told_at: Option<Instant>,
+}
+
+/// What there is to tell.
+pub(super) struct Due {
+    pub(super) flush: Flush,
+    /// To be put back if it was not told.
+    pub(super) pending: Pending,
+    told: Told,
+}
+
+/// What will have been told with it.
+enum Told {
+    InARow(u64),
+    ByTime(BTreeMap<u64, Sums>),
+    ByCalls(Sums),
+}
+
+impl Flushes {
+    /// From now on successes matter, and those before do not.
+    pub(super) fn begin(&mut self, breaker: &Breaker) {
+        self.successes = breaker.successes();
+    }
+
+    /// Nothing before now is about the epoch that has begun.
+    pub(super) fn forget(&mut self, breaker: &Breaker) {
+        self.successes = breaker.successes();
+        self.by_calls = breaker.ended_by_calls();
+        self.by_time = by_bucket(&breaker.ended_by_time(breaker.tick()));
+    }
+
+    /// Takes what has come since. Nothing where nobody has to know.
+    pub(super) fn due(&mut self, breaker: &Breaker, policy: &Policy) -> Option<Due> {
+        let member = breaker.member()?;
+        let is_suspect = member.known().is_suspect();
+        let pending = std::mem::take(&mut *member.pending());
+        let millis = |it: Duration| u64::try_from(it.as_nanos().div_ceil(1_000_000)).ok();
+        let mut flush = Flush {
+            at_least: millis(pending.at_least).unwrap_or(u64::MAX),
+            exactly: pending.exactly.map(|it| millis(it).unwrap_or(u64::MAX)),
+            ..Flush::default()
+        };
+        let told = match policy.get_window() {
+            None => {
+                let successes = breaker.successes();
+                flush.success = pending.success || successes > self.successes;
+                flush.failures = pending.failures;
+                Told::InARow(successes)
+            }
+            Some(Window::Time(_)) => {
+                let ended = breaker.ended_by_time(breaker.tick());
+                for (age, bucket, sums) in &ended {
+                    let told = self.by_time.get(bucket).copied().unwrap_or_default();
+                    let age = millis(*age).unwrap_or(u64::MAX);
+                    flush.deltas.extend(delta(age, *sums, told));
+                }
+                Told::ByTime(by_bucket(&ended))
+            }
+            Some(Window::Calls(_)) => {
+                let recorded = breaker.ended_by_calls();
+                flush.deltas.extend(delta(0, recorded, self.by_calls));
+                Told::ByCalls(recorded)
+            }
+        };
+        let failed = flush.failures > 0
+            || flush.exactly.is_some()
+            || flush.deltas.iter().any(|it| it.failures + it.slow > 0);
+        let succeeded = flush.success || flush.deltas.iter().any(|it| it.calls > 0);
+        if failed || is_suspect && succeeded && self.is_time(policy) {
+            return Some(Due {
+                flush,
+                pending,
+                told,
+            });
+        }
+        member.pending().put_back(pending);
+        None
+    }
+
+    /// It has been told, or nobody knows whether.
+    pub(super) fn done(&mut self, due: Due) {
+        self.told_at = Some(Instant::now());
+        match due.told {
+            Told::InARow(successes) => self.successes = successes,
+            Told::ByTime(by_time) => self.by_time = by_time,
+            Told::ByCalls(by_calls) => self.by_calls = by_calls,
+        }
+    }
+
+    /// Successes alone make a rate smaller, which is no haste.
+    fn is_time(&self, policy: &Policy) -> bool {
+        let each = match policy.get_window() {
+            None | Some(Window::Calls(_)) => return true,
+            Some(Window::Time(window)) => (window / 10).min(Duration::from_secs(1)),
+        };
+        self.told_at.is_none_or(|at| at.elapsed() >= each)
+    }
+}
+
+fn by_bucket(ended: &[(Duration, u64, Sums)]) -> BTreeMap<u64, Sums> {
+    ended.iter().map(|(_, bucket, sums)| (*bucket, *sums)).collect()
+}
+
+fn delta(age: u64, now: Sums, told: Sums) -> Option<Delta> {
+    let delta = Delta {
+        age,
+        calls: now.calls.saturating_sub(told.calls),
+        failures: now.failures.saturating_sub(told.failures),
+        slow: now.slow.saturating_sub(told.slow),
+    };
+    (delta.calls > 0).then_some(delta)
+}

@@ -1,0 +1,125 @@
+//! Keeps the circuits of one process in step with those of all others, through a store.
+//!
+//! It has a thread and a runtime of its own, so that no runtime of a caller matters, of which
+//! there may be many and short-lived ones; and no call ever waits for anything here, but one
+//! that would be rejected otherwise.
+
+mod budget;
+mod crew;
+mod ears;
+mod flushes;
+
+use std::io;
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::PoisonError;
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use tokio::runtime;
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::sync::mpsc::UnboundedSender;
+use tokio::sync::mpsc::unbounded_channel;
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+use tokio::task::LocalSet;
+
+use crate::breaker::Breaker;
+use crate::member::Link;
+use crate::member::WhenStoreIsLost;
+use crate::store::Store;
+
+use crew::Crew;
+use ears::Ears;
+
+pub(crate) use ears::Heard;
+
+/// How long the end of a process waits for what is still to be told.
+const LAST_WORDS: Duration = Duration::from_millis(500);
+
+pub(crate) struct Fleet {
+    link: Arc<Link>,
+    joining: UnboundedSender<&'static Breaker>,
+    closing: watch::Sender<bool>,
+    closed: Mutex<mpsc::Receiver<()>>,
+}
+
+impl Fleet {
+    /// Starts the thread, which ends when this is dropped. `tell` hears when the store is
+    /// found and lost.
+    pub(crate) fn start(
+        store: Arc<dyn Store>,
+        when_lost: WhenStoreIsLost,
+        tell: impl Fn(Heard) + Send + Sync + 'static,
+    ) -> io::Result<Self> {
+        let link = Arc::new(Link::new(fastrand::u64(1..), when_lost));
+        let (joining, joined) = unbounded_channel();
+        let (closing, is_closing) = watch::channel(false);
+        let (close, closed) = mpsc::channel();
+        let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
+        let ears = Arc::new(Ears::new(Arc::clone(&link), Box::new(tell)));
+        thread::Builder::new()
+            .name("breakerbox-store".to_owned())
+            .spawn(move || {
+                // Whoever waits for an answer must not wait for ever, whatever happens here.
+                let _gone = Gone(Arc::clone(&ears));
+                let work = keep(store, ears, joined, is_closing);
+                LocalSet::new().block_on(&runtime, work);
+                let _ = close.send(());
+            })?;
+        Ok(Self {
+            link,
+            joining,
+            closing,
+            closed: Mutex::new(closed),
+        })
+    }
+
+    /// From now on the circuit is shared.
+    pub(crate) fn join(&self, breaker: &'static Breaker) {
+        if breaker.join(&self.link).is_some() {
+            let _ = self.joining.send(breaker);
+        }
+    }
+
+    /// Gives leases back and tells what is still to be told, for a moment at most.
+    pub(crate) fn close(&self) {
+        let _ = self.closing.send(true);
+        let closed = self.closed.lock().unwrap_or_else(PoisonError::into_inner);
+        let _ = closed.recv_timeout(LAST_WORDS);
+    }
+}
+
+/// Says on its way out that nobody is heard any more.
+struct Gone(Arc<Ears>);
+
+impl Drop for Gone {
+    fn drop(&mut self) {
+        self.0.leave();
+    }
+}
+
+async fn keep(
+    store: Arc<dyn Store>,
+    ears: Arc<Ears>,
+    mut joined: UnboundedReceiver<&'static Breaker>,
+    is_closing: watch::Receiver<bool>,
+) {
+    store.start(Arc::clone(&ears) as Arc<_>);
+    let mut crews = JoinSet::new();
+    let mut closing = is_closing.clone();
+    loop {
+        tokio::select! {
+            breaker = joined.recv() => match breaker {
+                Some(breaker) => if let Some(crew) = Crew::new(breaker, &store) {
+                    ears.know(breaker);
+                    crews.spawn_local(crew.run(is_closing.clone()));
+                },
+                None => break,
+            },
+            _ = closing.wait_for(|closes| *closes) => break,
+        }
+    }
+    while crews.join_next().await.is_some() {}
+}

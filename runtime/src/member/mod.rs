@@ -1,0 +1,179 @@
+//! What one process keeps of a circuit that it shares with others: what it was told last,
+//! what it has seen and not told, and which of its calls probe or want to.
+//!
+//! Calls come here on their rare ways only. All of it is plain memory: whoever talks to the
+//! store does so elsewhere, is woken by the bell, and looks in here.
+
+mod known;
+mod link;
+mod pending;
+mod probes;
+
+use std::panic;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::MutexGuard;
+use std::sync::PoisonError;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::AcqRel;
+use std::sync::atomic::Ordering::Acquire;
+use std::sync::atomic::Ordering::Release;
+
+use tokio::sync::Notify;
+
+use crate::rules::Outcome;
+use crate::rules::fleet::Force;
+
+pub(crate) use known::Known;
+pub(crate) use link::Link;
+pub(crate) use link::WhenStoreIsLost;
+pub(crate) use pending::Pending;
+pub(crate) use probes::Answer;
+pub(crate) use probes::LEASE;
+pub(crate) use probes::Probes;
+
+pub(crate) struct Member {
+    /// What the circuit is called in the store.
+    pub(crate) circuit: String,
+    pub(crate) link: Arc<Link>,
+    /// Rung where there is something to do for whoever talks to the store.
+    pub(crate) bell: Notify,
+    /// The generation that the circuit has by what the others have decided. Another one means
+    /// that it has moved by itself since.
+    adopted: AtomicU64,
+    /// Something is wrong with this circuit in the store, which is no matter of the others.
+    is_apart: AtomicBool,
+    is_out_of_date: AtomicBool,
+    /// Somebody has seen failures, and successes come to matter.
+    is_suspected: AtomicBool,
+    known: Mutex<Known>,
+    pending: Mutex<Pending>,
+    probes: Mutex<Probes>,
+    forces: Mutex<Vec<Force>>,
+}
+
+impl Member {
+    pub(crate) fn new(circuit: String, link: Arc<Link>, generation: u64) -> Self {
+        Self {
+            circuit,
+            link,
+            bell: Notify::new(),
+            adopted: AtomicU64::new(generation),
+            is_apart: AtomicBool::new(false),
+            is_out_of_date: AtomicBool::new(true),
+            is_suspected: AtomicBool::new(false),
+            known: Mutex::default(),
+            pending: Mutex::default(),
+            probes: Mutex::default(),
+            forces: Mutex::default(),
+        }
+    }
+
+    /// Whether the circuit is as the others have decided while it has this generation, and
+    /// they can be asked.
+    pub(crate) fn governs(&self, generation: u64) -> bool {
+        self.is_shared() && self.adopted() == generation
+    }
+
+    /// Whether the others can be asked.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.link.is_up() && !self.is_apart.load(Acquire)
+    }
+
+    pub(crate) fn adopted(&self) -> u64 {
+        self.adopted.load(Acquire)
+    }
+
+    pub(crate) fn adopt(&self, generation: u64) {
+        self.adopted.store(generation, Release);
+    }
+
+    /// An override has ended by itself: what lies beneath is still what the others decided.
+    pub(crate) fn override_ended(&self, generation: u64) {
+        let before = generation.saturating_sub(1);
+        let _ = self
+            .adopted
+            .compare_exchange(before, generation, AcqRel, Acquire);
+        self.ask_again();
+    }
+
+    /// It is not known whether what was told last still stands.
+    pub(crate) fn ask_again(&self) {
+        self.is_out_of_date.store(true, Release);
+        self.bell.notify_one();
+    }
+
+    /// Whether the store has to be asked; it is, then.
+    pub(crate) fn take_out_of_date(&self) -> bool {
+        self.is_out_of_date.swap(false, AcqRel)
+    }
+
+    /// Somebody has seen failures: successes matter from now on.
+    pub(crate) fn suspect(&self) {
+        self.is_suspected.store(true, Release);
+        self.bell.notify_one();
+    }
+
+    /// Whether that came to be so.
+    pub(crate) fn take_suspicion(&self) -> bool {
+        self.is_suspected.swap(false, AcqRel)
+    }
+
+    /// Something is wrong with this circuit, or is no more.
+    pub(crate) fn set_apart(&self, is_apart: bool) {
+        self.is_apart.store(is_apart, Release);
+        if is_apart {
+            self.probes(Probes::lose_all);
+        }
+    }
+
+    pub(crate) fn is_apart(&self) -> bool {
+        self.is_apart.load(Acquire)
+    }
+
+    /// A call of a closed circuit has ended so.
+    pub(crate) fn ended(&self, outcome: Outcome) {
+        self.pending().add(outcome);
+        if outcome.is_failure() || outcome.is_slow {
+            self.bell.notify_one();
+        }
+    }
+
+    /// Somebody wants something of all processes.
+    pub(crate) fn force(&self, force: Force) {
+        lock(&self.forces).push(force);
+        self.bell.notify_one();
+    }
+
+    pub(crate) fn take_forces(&self) -> Vec<Force> {
+        std::mem::take(&mut *lock(&self.forces))
+    }
+
+    pub(crate) fn known(&self) -> MutexGuard<'_, Known> {
+        lock(&self.known)
+    }
+
+    pub(crate) fn pending(&self) -> MutexGuard<'_, Pending> {
+        lock(&self.pending)
+    }
+
+    /// Does something with the probes, and wakes afterwards whoever that answers.
+    pub(crate) fn probes<T>(&self, does: impl FnOnce(&mut Probes) -> T) -> T {
+        let mut probes = lock(&self.probes);
+        let out = does(&mut probes);
+        let woken = probes.take_woken();
+        drop(probes);
+        for waker in woken {
+            // What that does is up to its executor, and a panic there is no matter of ours.
+            let _ = panic::catch_unwind(AssertUnwindSafe(|| waker.wake()));
+        }
+        out
+    }
+}
+
+/// Nothing that panics runs under these locks.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,297 @@
+//! The calls of this process that probe by leave of all, and those that wait for leave.
+
+use std::collections::VecDeque;
+use std::task::Context;
+use std::task::Poll;
+use std::task::Waker;
+use std::time::Duration;
+use std::time::Instant;
+
+use crate::rules::Outcome;
+use crate::rules::fleet::Command;
+use crate::verdict::Verdict;
+
+/// A lease is good for so long, and is renewed three times in it.
+pub(crate) const LEASE: Duration = Duration::from_secs(2);
+
+/// How long leave is kept that nobody waits for.
+const KEPT: Duration = Duration::from_secs(1);
+
+/// How soon leave is asked for again that was not given, and how late at most.
+const SOONEST: Duration = Duration::from_millis(50);
+const LATEST: Duration = Duration::from_secs(1);
+
+#[derive(Default)]
+pub(crate) struct Probes {
+    /// By the place that a guard remembers.
+    places: Vec<Option<Place>>,
+    waiting: VecDeque<Waiter>,
+    next_id: u64,
+    /// Leave that was given to nobody in particular.
+    kept: Option<(u32, Instant)>,
+    /// Somebody would take it who does not wait.
+    is_wanted: bool,
+    /// Before, nobody asks.
+    ask_after: Option<Instant>,
+    pause: Duration,
+    outbox: Vec<(u64, Command)>,
+    /// Whom to wake when nothing is locked.
+    woken: Vec<Waker>,
+}
+
+/// The place of one probe.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    token: u64,
+    epoch: u64,
+    /// The generation that the circuit had when leave was given.
+    generation: u64,
+    renew_at: Instant,
+    /// The store does not know it any more.
+    is_lost: bool,
+}
+
+struct Waiter {
+    id: u64,
+    until: Instant,
+    waker: Option<Waker>,
+    answer: Option<Answer>,
+}
+
+/// What a call is told that waited for leave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Answer {
+    /// It may probe: its place, and the generation of the circuit.
+    Leave(u32, u64),
+    /// It may not.
+    Over,
+    /// The circuit has moved: it asks the circuit.
+    Again,
+}
+
+impl Probes {
+    /// A call wants leave and waits so long. Nothing where nobody would be asked so soon.
+    pub(crate) fn ask(&mut self, wait: Duration, now: Instant) -> Option<u64> {
+        if wait.is_zero() || self.ask_after.is_some_and(|after| now < after) {
+            return None;
+        }
+        self.next_id += 1;
+        self.waiting.push_back(Waiter {
+            id: self.next_id,
+            until: now + wait,
+            waker: None,
+            answer: None,
+        });
+        Some(self.next_id)
+    }
+
+    /// A call wants leave and does not wait.
+    pub(crate) fn take_kept(&mut self, generation: u64) -> Option<u32> {
+        self.is_wanted = true;
+        let (place, _) = self.kept.take()?;
+        let known = self.places.get(place as usize).copied().flatten()?;
+        (known.generation == generation && !known.is_lost).then_some(place)
+    }
+
+    pub(crate) fn poll(&mut self, id: u64, context: &Context<'_>) -> Poll<Answer> {
+        let Some(at) = self.waiting.iter().position(|waiter| waiter.id == id) else {
+            return Poll::Ready(Answer::Over);
+        };
+        let waiter = &mut self.waiting[at];
+        match waiter.answer {
+            Some(answer) => {
+                self.waiting.remove(at);
+                Poll::Ready(answer)
+            }
+            None => {
+                match &mut waiter.waker {
+                    Some(waker) => waker.clone_from(context.waker()),
+                    none => *none = Some(context.waker().clone()),
+                }
+                Poll::Pending
+            }
+        }
+    }
+
+    /// Whoever waited is gone. Says whether there is leave to give back.
+    pub(crate) fn forget(&mut self, id: u64) -> bool {
+        let Some(at) = self.waiting.iter().position(|waiter| waiter.id == id) else {
+            return false;
+        };
+        match self.waiting.remove(at).and_then(|waiter| waiter.answer) {
+            Some(Answer::Leave(place, _)) => self.end(place, RELEASED),
+            _ => false,
+        }
+    }
+
+    /// The probe at `place` has ended. Says whether that means anything.
+    pub(crate) fn end(&mut self, place: u32, outcome: Outcome) -> bool {
+        let place = self.places.get_mut(place as usize);
+        let Some(place) = place.and_then(Option::take) else {
+            return false;
+        };
+        if place.is_lost {
+            return false;
+        }
+        let token = Some(place.token);
+        self.outbox
+            .push((place.epoch, Command::End { token, outcome }));
+        true
+    }
+
+    /// A call that a probe has made itself has failed, in this epoch.
+    pub(crate) fn end_riding(&mut self, epoch: u64, outcome: Outcome) {
+        let token = None;
+        self.outbox.push((epoch, Command::End { token, outcome }));
+    }
+
+    /// Whether somebody wants leave, and may ask.
+    pub(crate) fn want_leave(&self, now: Instant) -> bool {
+        let is_asked = self.waiting.iter().any(|waiter| waiter.answer.is_none())
+            || self.is_wanted && self.kept.is_none();
+        is_asked && self.ask_after.is_none_or(|after| now >= after)
+    }
+
+    /// Leave was given.
+    pub(crate) fn granted(&mut self, token: u64, epoch: u64, generation: u64, now: Instant) {
+        let place = Place {
+            token,
+            epoch,
+            generation,
+            renew_at: now + LEASE / 3,
+            is_lost: false,
+        };
+        let at = match self.places.iter().position(Option::is_none) {
+            Some(free) => {
+                self.places[free] = Some(place);
+                free
+            }
+            None => {
+                self.places.push(Some(place));
+                self.places.len() - 1
+            }
+        };
+        // There are far fewer probes than that.
+        let at = u32::try_from(at).unwrap_or(u32::MAX);
+        self.pause = Duration::ZERO;
+        let first = self.waiting.iter_mut().find(|it| it.answer.is_none());
+        match first {
+            Some(waiter) => self.woken.extend(waiter.tell(Answer::Leave(at, generation))),
+            None if self.is_wanted => {
+                self.is_wanted = false;
+                self.kept = Some((at, now));
+            }
+            // Whoever wanted it is gone.
+            None => {
+                self.end(at, RELEASED);
+            }
+        }
+    }
+
+    /// Leave was not given, and it is not asked for again at once.
+    pub(crate) fn refused(&mut self, now: Instant) {
+        self.pause = (self.pause * 2).clamp(SOONEST, LATEST);
+        self.ask_after = Some(now + self.pause);
+        self.is_wanted = false;
+        self.tell_all(Answer::Over);
+    }
+
+    /// The circuit has moved: whoever waits looks at it, and may ask at once.
+    pub(crate) fn moved(&mut self) {
+        self.ask_after = None;
+        self.pause = Duration::ZERO;
+        self.is_wanted = false;
+        self.tell_all(Answer::Again);
+    }
+
+    /// Nobody of this process probes any more.
+    pub(crate) fn release_all(&mut self) {
+        for place in 0..self.places.len() {
+            self.end(u32::try_from(place).unwrap_or(u32::MAX), RELEASED);
+        }
+        self.kept = None;
+    }
+
+    /// The store is gone, or this circuit in it.
+    pub(crate) fn lose_all(&mut self) {
+        for place in self.places.iter_mut().flatten() {
+            place.is_lost = true;
+        }
+        if let Some((kept, _)) = self.kept.take() {
+            self.end(kept, RELEASED);
+        }
+        self.outbox.clear();
+        self.moved();
+    }
+
+    /// The store does not know this lease any more.
+    pub(crate) fn lost(&mut self, token: u64) {
+        for place in self.places.iter_mut().flatten() {
+            place.is_lost |= place.token == token;
+        }
+    }
+
+    /// Tells those who have waited long enough, and gives back what nobody came for. Says when
+    /// it has to be looked at again.
+    pub(crate) fn pass_time(&mut self, now: Instant) -> Option<Instant> {
+        for waiter in &mut self.waiting {
+            if waiter.answer.is_none() && waiter.until <= now {
+                self.woken.extend(waiter.tell(Answer::Over));
+            }
+        }
+        if let Some((kept, since)) = self.kept
+            && now >= since + KEPT
+        {
+            self.kept = None;
+            self.end(kept, RELEASED);
+        }
+        let waiting = self.waiting.iter().filter(|it| it.answer.is_none());
+        let kept = self.kept.map(|(_, since)| since + KEPT);
+        let places = self.places.iter().flatten().filter(|it| !it.is_lost);
+        waiting
+            .map(|waiter| waiter.until)
+            .chain(kept)
+            .chain(places.map(|place| place.renew_at))
+            .min()
+    }
+
+    /// The leases that are to be renewed now, with their epochs.
+    pub(crate) fn renewals(&mut self, now: Instant) -> Vec<(u64, u64)> {
+        let mut due = Vec::new();
+        for place in self.places.iter_mut().flatten() {
+            if !place.is_lost && place.renew_at <= now {
+                place.renew_at = now + LEASE / 3;
+                due.push((place.epoch, place.token));
+            }
+        }
+        due
+    }
+
+    pub(super) fn take_woken(&mut self) -> Vec<Waker> {
+        std::mem::take(&mut self.woken)
+    }
+
+    /// What has ended, with the epoch that it is about.
+    pub(crate) fn take_outbox(&mut self) -> Vec<(u64, Command)> {
+        std::mem::take(&mut self.outbox)
+    }
+
+    fn tell_all(&mut self, answer: Answer) {
+        for waiter in self.waiting.iter_mut().filter(|it| it.answer.is_none()) {
+            self.woken.extend(waiter.tell(answer));
+        }
+    }
+}
+
+impl Waiter {
+    fn tell(&mut self, answer: Answer) -> Option<Waker> {
+        self.answer = Some(answer);
+        self.waker.take()
+    }
+}
+
+/// What gives a place back and says nothing.
+const RELEASED: Outcome = Outcome {
+    verdict: Verdict::Ignore,
+    is_slow: false,
+};
