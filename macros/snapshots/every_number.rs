@@ -16,7 +16,9 @@ pub async fn charge(&self, order: &Order) -> Result<Receipt, PaymentError> {
                     ::resilience::OnCancel::After(
                         ::core::time::Duration::new(2u64, 0u32),
                     ),
-                ),
+                )
+                .min_instances(2u32)
+                .probe_wait(::core::time::Duration::new(0u64, 0u32)),
             ::core::module_path!(),
             ::core::file!(),
             ::core::line!(),

@@ -130,6 +130,16 @@ use model::Task;
 /// | `probe_timeout` | `"30s"` | a probe of this age frees its place |
 /// | `ramp` | none | after closing, admits a tenth of the former calls at first, and all of them after so long: for a service that a rush would fell again |
 ///
+/// # Where processes share the circuit
+///
+/// These two matter only where circuits are shared through Redis (feature `redis`); elsewhere
+/// they do nothing.
+///
+/// | key | default | |
+/// |---|---|---|
+/// | `min_instances` | `1` | from 1 to 64: so many processes must have seen failures before the circuit opens for all. One that sees the service fail by itself opens for itself |
+/// | `probe_wait` | `"50ms"` | a call that would be rejected waits so long for leave to probe, on its thread where the function is not async; `"0s"` waits for nothing |
+///
 /// # What a failure is
 ///
 /// Without these keys every `Err` is a failure.

@@ -60,6 +60,8 @@ fn the_expansions_are_the_reviewed_ones() {
             close_after = 2,
             probe_timeout = TIMEOUT,
             max_open_for = "2h",
+            min_instances = 2,
+            probe_wait = "0s",
             on_cancel = after("2s"),
             operation = "POST /charges",
             crate = ::resilience

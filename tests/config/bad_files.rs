@@ -186,6 +186,25 @@ fn values_of_the_wrong_kind_are_told_what_to_write() {
             "`probes = 0` would keep the circuit open for ever: use 1 or more",
         ),
         ("max_keys = 0", "`max_keys` must be at least 1"),
+        ("min_instances = 0", "`min_instances` must be at least 1"),
+        ("min_instances = 65", "`min_instances` can be at most 64"),
+        ("min_instances = -1", "`min_instances` cannot be negative"),
+        (
+            "min_instances = \"2\"",
+            "`min_instances` is a number: write `min_instances = 2` without quotes",
+        ),
+        (
+            "probe_wait = \"5\"",
+            "`5` has no unit: did you mean `5s` or `5ms`?",
+        ),
+        (
+            "min_instance = 2",
+            "unknown key: did you mean `min_instances`?",
+        ),
+        (
+            "probe_wiat = \"5ms\"",
+            "unknown key: did you mean `probe_wait`?",
+        ),
         ("treshold = 5", "unknown key: did you mean `threshold`?"),
         (
             "failure-rate = 5",
@@ -196,7 +215,7 @@ fn values_of_the_wrong_kind_are_told_what_to_write() {
             "unknown key: there are threshold, window, failure_rate, min_calls, min_failures, \
              slow_call, slow_call_rate, cooldown, backoff, max_cooldown, jitter, max_open_for, \
              probes, probe_concurrency, close_after, probe_failure_rate, probe_timeout, ramp, \
-             on_cancel, shadow, max_keys",
+             on_cancel, shadow, max_keys, min_instances, probe_wait",
         ),
     ] {
         value_says(written, expected);
@@ -340,7 +359,8 @@ probes = 99999999999
             "FILE:10: [services.wrongly] when: unknown key: there are threshold, window, \
              failure_rate, min_calls, min_failures, slow_call, slow_call_rate, cooldown, backoff, \
              max_cooldown, jitter, max_open_for, probes, probe_concurrency, close_after, \
-             probe_failure_rate, probe_timeout, ramp, on_cancel, shadow, max_keys",
+             probe_failure_rate, probe_timeout, ramp, on_cancel, shadow, max_keys, \
+             min_instances, probe_wait",
             "FILE:12: [services.wrong-to]: nobody declares this service: did you mean `wrong-too`? \
              If its name is made up at run time, name it with `declare`",
             "FILE:13: [services.wrong-to] probes: `probes = 0` would keep the circuit open for \

@@ -103,6 +103,8 @@ fn values_are_written_without_quotes() {
         ("V_C_SHADOW", "true"),
         ("V_C_BACKOFF", "2"),
         ("V_C_ON_CANCEL", " failure "),
+        ("V_C_MIN_INSTANCES", "2"),
+        ("V_C_PROBE_WAIT", "20ms"),
     ];
     with_variables(&variables, || {
         let builder = || {
@@ -121,7 +123,9 @@ fn values_are_written_without_quotes() {
         let c = Policy::new()
             .shadow(true)
             .backoff(2.0)
-            .on_cancel(breakerbox::OnCancel::Failure);
+            .on_cancel(breakerbox::OnCancel::Failure)
+            .min_instances(2)
+            .probe_wait(std::time::Duration::from_millis(20));
         assert_eq!(policy(builder(), "c"), c);
     });
 }

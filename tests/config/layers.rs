@@ -48,6 +48,8 @@ fn each_key_is_shown_with_the_place_it_comes_from() {
         (Key::Jitter, "jitter = 0.5 (code)".to_owned()),
         (Key::Backoff, "backoff = 3 (live change)".to_owned()),
         (Key::MaxCooldown, "max_cooldown = 600s (default)".to_owned()),
+        (Key::MinInstances, "min_instances = 1 (default)".to_owned()),
+        (Key::ProbeWait, "probe_wait = 50ms (default)".to_owned()),
         (Key::FailureRate, String::new()),
     ];
     for (key, expected) in expected {

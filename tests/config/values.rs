@@ -77,6 +77,13 @@ fn every_key_is_read_in_each_way_in_which_it_can_be_written() {
         ("shadow = true", NEW.shadow(true)),
         ("shadow = false", NEW),
         ("max_keys = 10", NEW.max_keys(10)),
+        // These are read without Redis, too: one file may serve many programs.
+        ("min_instances = 64", NEW.min_instances(64)),
+        (
+            "probe_wait = \"20ms\"",
+            NEW.probe_wait(Duration::from_millis(20)),
+        ),
+        ("probe_wait = \"0s\"", NEW.probe_wait(Duration::ZERO)),
     ] {
         let registry = built(&["valued"], &format!("[services.valued]\n{toml}\n"));
         let policy = registry.breaker("valued").unwrap().policy();

@@ -11,6 +11,7 @@ use breakerbox::Registry;
 use breakerbox::State;
 use breakerbox::Window;
 use breakerbox::circuit_breaker;
+use breakerbox::resilient;
 use breakerbox::with_registry;
 
 use crate::macros::E;
@@ -109,6 +110,8 @@ fn every_rate_may_be_a_constant() {
         ramp = COOLDOWN,
         key = "a".to_owned(),
         max_keys = CALLS,
+        min_instances = CALLS / 10,
+        probe_wait = Duration::from_millis(CALLS as u64 / 2),
         shadow = DRY
     )]
     fn f() -> Result<(), E> {
@@ -129,7 +132,9 @@ fn every_rate_may_be_a_constant() {
         .probe_failure_rate(0.25)
         .ramp(COOLDOWN)
         .shadow(true)
-        .max_keys(30);
+        .max_keys(30)
+        .min_instances(3)
+        .probe_wait(Duration::from_millis(15));
     assert_eq!(site("key-rates-code").policy(), expected);
     assert_eq!(breaker("key-rates-code").policy(), expected);
 }
@@ -145,6 +150,8 @@ fn every_number_reaches_the_policy() {
         close_after = 3,
         probe_timeout = "250ms",
         max_open_for = "2h",
+        min_instances = 64,
+        probe_wait = "0s",
         on_cancel = after("2s")
     )]
     fn f() -> Result<(), E> {
@@ -159,9 +166,31 @@ fn every_number_reaches_the_policy() {
         .close_after(3)
         .probe_timeout(Duration::from_millis(250))
         .max_open_for(Duration::from_secs(7200))
+        .min_instances(64)
+        .probe_wait(Duration::ZERO)
         .on_cancel(OnCancel::After(Duration::from_secs(2)));
     assert_eq!(site("key-numbers").policy(), expected);
     assert_eq!(breaker("key-numbers").snapshot().policy, expected);
+}
+
+#[test]
+fn the_numbers_of_shared_circuits_go_with_other_policies_and_with_a_key() {
+    #[resilient(
+        service = "key-shared-numbers",
+        circuit_breaker(key = tenant, min_instances = 2, probe_wait = "20ms"),
+        bulkhead(max_concurrent = 3)
+    )]
+    fn f(tenant: &str) -> Result<(), E> {
+        let _ = tenant;
+        Ok(())
+    }
+    f("a").unwrap();
+    let expected = Policy::new()
+        .min_instances(2)
+        .probe_wait(Duration::from_millis(20));
+    assert_eq!(site("key-shared-numbers").policy(), expected);
+    let keyed = breaker("key-shared-numbers").key("a");
+    assert_eq!(keyed.policy(), expected);
 }
 
 #[test]

@@ -22,7 +22,7 @@ const RATE: Policy = CALLS.failure_rate(0.5);
 const SLOW: Policy = CALLS.slow_call(seconds(1));
 
 /// A key, and numbers in which it is wrong.
-const WRONG: [(&str, Policy); 49] = [
+const WRONG: [(&str, Policy); 52] = [
     ("threshold", OK.threshold(0)),
     ("threshold", OK.threshold(Policy::MAX_THRESHOLD + 1)),
     ("threshold", OK.threshold(u32::MAX)),
@@ -75,9 +75,12 @@ const WRONG: [(&str, Policy); 49] = [
     ("max_open_for", OK.max_open_for(Duration::ZERO)),
     ("ramp", OK.ramp(Duration::ZERO)),
     ("on_cancel", OK.on_cancel(OnCancel::After(Duration::ZERO))),
+    ("min_instances", OK.min_instances(0)),
+    ("min_instances", OK.min_instances(Policy::MAX_INSTANCES + 1)),
+    ("min_instances", OK.min_instances(u32::MAX)),
 ];
 
-const RIGHT: [Policy; 17] = [
+const RIGHT: [Policy; 19] = [
     OK,
     OK.threshold(1),
     OK.threshold(Policy::MAX_THRESHOLD),
@@ -101,6 +104,9 @@ const RIGHT: [Policy; 17] = [
     OK.slow_call(seconds(1)),
     OK.backoff(1.0).jitter(1.0).max_cooldown(seconds(60)),
     OK.probe_failure_rate(1.0).shadow(true),
+    OK.min_instances(1).probe_wait(Duration::ZERO),
+    OK.min_instances(Policy::MAX_INSTANCES)
+        .probe_wait(Duration::MAX),
 ];
 
 /// K8, K10

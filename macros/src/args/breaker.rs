@@ -35,6 +35,8 @@ keys! {
     "shadow" shadow: Switch, "shadow = true";
     "key" by_key: Expr, "key = tenant";
     "max_keys" max_keys: Expr, "max_keys = 1000";
+    "min_instances" min_instances: Expr, "min_instances = 2";
+    "probe_wait" probe_wait: Expr, "probe_wait = \"50ms\"";
     "fails_on" fails_on: Predicate, "fails_on = is_failure";
     "ignores" ignores: Predicate, "ignores = is_not_their_fault";
     "classify" classify: Callable, "classify = verdict_of";
@@ -72,6 +74,9 @@ keys! {
         "backoff_factor" => "backoff",
         "max_open_duration" => "max_cooldown",
         "dry_run" => "shadow",
+        "instances" => "min_instances",
+        "quorum" => "min_instances",
+        "wait_for_probe" => "probe_wait",
     ];
 }
 
@@ -99,12 +104,14 @@ mod tests {
             classify = |out| out.is_err(), ignores = matches(A | B(1..=3) if c), fails_on = Own::infra,
             max_open_for = "1h", probe_timeout = LIMIT, close_after = 1, probe_concurrency = 1,
             probes = 1, cooldown = "60s", threshold = 5, handle = self.b, service = names::A,
+            probe_wait = "0s", min_instances = 2,
         ));
         assert_eq!(errors, Vec::<String>::new());
         assert!(args.common.service.is_some() && args.handle.is_some() && args.threshold.is_some());
         assert!(args.cooldown.is_some() && args.probes.is_some() && args.common.boxed.is_some());
         assert!(args.probe_concurrency.is_some() && args.close_after.is_some());
         assert!(args.probe_timeout.is_some() && args.max_open_for.is_some());
+        assert!(args.min_instances.is_some() && args.probe_wait.is_some());
         assert!(
             args.common.wrap_error.is_some()
                 && args.common.operation.is_some()

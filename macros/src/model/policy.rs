@@ -25,6 +25,7 @@ const MAX_THRESHOLD: u32 = 524_287;
 const MAX_PROBES: u32 = MAX_THRESHOLD / 2;
 const MAX_WINDOW_CALLS: u32 = 1_000_000;
 const MAX_KEYS: u32 = 1_000_000;
+const MAX_INSTANCES: u32 = 64;
 const MAX_BACKOFF: f64 = 1_000.0;
 
 /// What holds where nothing is written, as far as something can contradict it.
@@ -125,6 +126,12 @@ pub(super) fn judge(args: &mut BreakerArgs, errors: &mut Errors) -> Vec<Setting>
         "`max_keys` must be at least 1",
         MAX_KEYS,
     );
+    settings.take_number(
+        args.min_instances.take(),
+        "`min_instances` must be at least 1",
+        MAX_INSTANCES,
+    );
+    settings.take_wait(args.probe_wait.take());
     let known = Known {
         threshold,
         window,

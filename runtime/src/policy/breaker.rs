@@ -271,16 +271,18 @@ impl Policy {
         self
     }
 
-    /// Where processes share the circuit, so many of them must have seen failures before it
-    /// opens for all. Default 1: what one has seen protects the others. One that sees the
-    /// service fail by itself opens for itself.
+    /// Where processes share the circuit through Redis (feature `redis`), so many of them
+    /// must have seen failures before it opens for all: from 1 to 64. Default 1: what one has
+    /// seen protects the others. One that sees the service fail by itself opens for itself.
+    /// It does nothing where each process has a circuit of its own.
     pub const fn min_instances(mut self, instances: u32) -> Self {
         self.min_instances = Some(instances);
         self
     }
 
-    /// Where processes share the circuit, a call that would be rejected waits so long for
-    /// leave to probe. Default 50 ms; zero waits for nothing.
+    /// Where processes share the circuit through Redis (feature `redis`), a call that would
+    /// be rejected waits so long for leave to probe. Default 50 ms; zero waits for nothing.
+    /// It does nothing where each process has a circuit of its own.
     pub const fn probe_wait(mut self, duration: Duration) -> Self {
         self.probe_wait = Some(duration);
         self

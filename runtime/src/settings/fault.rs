@@ -210,6 +210,8 @@ mod tests {
                     25 => policy.jitter(share),
                     26 => policy.max_keys(value),
                     27 => policy.ramp(seconds(value)),
+                    28 => policy.min_instances(value * 20),
+                    29 => policy.probe_wait(seconds(value)),
                     _ => policy.threshold(value * 10),
                 };
             }

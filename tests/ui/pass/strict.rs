@@ -56,7 +56,7 @@ async fn j(n: u32) -> Result<u32, Own> {
     Ok(n)
 }
 
-#[circuit_breaker(service = "e", key = tenant, max_keys = 50, window = 100)]
+#[circuit_breaker(service = "e", key = tenant, max_keys = 50, window = 100, min_instances = 2, probe_wait = "0s")]
 async fn k(tenant: String, n: &str) -> Result<&str, Own> {
     drop(tenant);
     Ok(n)

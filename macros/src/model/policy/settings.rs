@@ -139,6 +139,11 @@ impl<'e> Settings<'e> {
         })
     }
 
+    /// A duration that may be none.
+    pub(in crate::model) fn take_wait(&mut self, given: Option<Given<Expr>>) -> Said<Duration> {
+        self.take(given, SettingValue::Duration, duration)
+    }
+
     pub(in crate::model) fn take_window(&mut self, given: Option<Given<Expr>>) -> Said<Window> {
         self.take(given, SettingValue::Window, window)
     }

@@ -23,6 +23,7 @@ fn the_limits_are_those_of_the_runtime() {
     assert_eq!(MAX_PROBES, Policy::MAX_PROBES);
     assert_eq!(MAX_WINDOW_CALLS, Policy::MAX_WINDOW_CALLS);
     assert_eq!(MAX_KEYS, Policy::MAX_KEYS);
+    assert_eq!(MAX_INSTANCES, Policy::MAX_INSTANCES);
     assert_eq!(Some(THRESHOLD), Policy::new().get_threshold());
     assert_eq!(COOLDOWN, Policy::new().get_cooldown());
     assert!(Policy::new().backoff(MAX_BACKOFF).check().is_ok());
@@ -136,6 +137,8 @@ fn what_the_runtime_refuses_is_refused_where_it_is_written() {
             quote!(key = tenant, max_keys = 1_000_001),
             policy.max_keys(1_000_001),
         ),
+        (quote!(min_instances = 0), policy.min_instances(0)),
+        (quote!(min_instances = 65), policy.min_instances(65)),
     ] {
         let key = policy.check().unwrap_err().key().name();
         let (messages, _) = judged(tokens.clone());
@@ -187,6 +190,16 @@ fn what_the_runtime_accepts_is_accepted() {
             quote!(key = tenant, max_keys = 1),
             Policy::new().max_keys(1),
         ),
+        (quote!(min_instances = 1), Policy::new().min_instances(1)),
+        (quote!(min_instances = 64), Policy::new().min_instances(64)),
+        (
+            quote!(probe_wait = "0s"),
+            Policy::new().probe_wait(Duration::ZERO),
+        ),
+        (
+            quote!(key = tenant, min_instances = 2, probe_wait = "1s"),
+            Policy::new().min_instances(2).probe_wait(SECOND),
+        ),
     ] {
         assert_eq!(policy.check(), Ok(()));
         assert_eq!(judged(tokens.clone()).0, Vec::<String>::new(), "{tokens}");
@@ -209,10 +222,12 @@ fn numbers_behind_code_are_left_to_the_compiler() {
         ramp = RAMP,
         shadow = DRY,
         key = tenant,
-        max_keys = KEYS
+        max_keys = KEYS,
+        min_instances = PROCESSES,
+        probe_wait = WAIT
     ));
     assert_eq!(messages, Vec::<String>::new());
-    assert_eq!(settings, 13);
+    assert_eq!(settings, 15);
 }
 
 /// A key that is there, but could not be read, is not missed by the others.
