@@ -10,4 +10,5 @@ mod metrics;
 mod observers;
 mod registry;
 mod scenarios;
+mod shared;
 mod stacks;

@@ -35,6 +35,17 @@ pub enum Event {
     Activity(Activity),
     /// The configuration was read again and is in force.
     Reloaded(Reloaded),
+    /// The store that processes share their circuits through was found, or found again.
+    #[cfg(feature = "redis")]
+    StoreFound,
+    /// The store that processes share their circuits through cannot be reached: told once each
+    /// time. Calls go on, as
+    /// [`when_store_is_lost`](crate::RegistryBuilder::when_store_is_lost) says.
+    #[cfg(feature = "redis")]
+    StoreLost {
+        /// Why, as far as it is known.
+        cause: Arc<str>,
+    },
     /// Something is wrong with the set-up; calls are guarded all the same.
     Warning(Warning),
 }

@@ -273,6 +273,8 @@ pub use event::Transition;
 pub use event::Warning;
 pub use event::WouldOpen;
 pub use limit_conflict::LimitConflict;
+#[cfg(feature = "redis")]
+pub use member::WhenStoreIsLost;
 pub use name::NameError;
 pub use outcome::FromRejected;
 pub use outcome::FromTimedOut;
@@ -329,6 +331,10 @@ pub use settings::Source;
 pub use site::CallSite;
 pub use site::call_sites;
 pub use state::State;
+#[cfg(feature = "redis")]
+pub use store::MemoryStore;
+#[cfg(feature = "redis")]
+pub use store::SharedStore;
 pub use timed_out::TimedOut;
 pub use timeout::Timeout;
 pub use verdict::IntoVerdict;

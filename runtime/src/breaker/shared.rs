@@ -22,6 +22,8 @@ use crate::event::By;
 use crate::member::Answer;
 use crate::member::Link;
 use crate::member::Member;
+use crate::member::Pending;
+use crate::member::Probes;
 use crate::member::WhenStoreIsLost;
 use crate::reason::Reason;
 use crate::rejected::Rejected;
@@ -182,7 +184,7 @@ impl Breaker {
         }
         if is_news && has_heard_before {
             // What was seen in an epoch that is over.
-            *member.pending() = crate::member::Pending::default();
+            *member.pending() = Pending::default();
         }
         let reason = reason
             .or_else(|| snapshot.opened_by.filter(|_| known.is_open()))
@@ -197,6 +199,7 @@ impl Breaker {
             *known_by.unwrap_or_else(PoisonError::into_inner) = by.clone();
         }
         let totals = |era: Era| self.total(&numbers, era, now);
+        let is_another_round = known.is_half_open();
         let ruling = known.ruling(reason);
         let ((generation, stands), changes) =
             self.gate
@@ -209,7 +212,11 @@ impl Breaker {
         for change in changes.iter() {
             self.tell_heard(change, by.as_ref().or(earlier.as_ref()));
         }
-        member.probes(crate::member::Probes::moved);
+        member.probes(if is_another_round {
+            Probes::another_round
+        } else {
+            Probes::moved
+        });
         if let Some(seldom) = self.seldom.get() {
             seldom.waiting.wake_all();
         }

@@ -63,6 +63,11 @@ impl Known {
         self.phase == Phase::Open
     }
 
+    /// Probes decide, of all processes together.
+    pub(crate) fn is_half_open(&self) -> bool {
+        self.phase == Phase::HalfOpen && self.cover.is_none()
+    }
+
     pub(crate) fn is_covered(&self) -> bool {
         self.cover.is_some()
     }

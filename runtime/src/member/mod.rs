@@ -28,7 +28,7 @@ use crate::rules::fleet::Force;
 
 pub(crate) use known::Known;
 pub(crate) use link::Link;
-pub(crate) use link::WhenStoreIsLost;
+pub use link::WhenStoreIsLost;
 pub(crate) use pending::Pending;
 pub(crate) use probes::Answer;
 pub(crate) use probes::LEASE;

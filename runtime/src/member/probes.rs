@@ -196,10 +196,16 @@ impl Probes {
         self.tell_all(Answer::Over);
     }
 
-    /// The circuit has moved: whoever waits looks at it, and may ask at once.
-    pub(crate) fn moved(&mut self) {
+    /// Another round of probes has begun: whoever waits goes on, and nobody has to wait before
+    /// it asks.
+    pub(crate) fn another_round(&mut self) {
         self.ask_after = None;
         self.pause = Duration::ZERO;
+    }
+
+    /// The circuit has moved otherwise: whoever waits looks at it.
+    pub(crate) fn moved(&mut self) {
+        self.another_round();
         self.is_wanted = false;
         self.tell_all(Answer::Again);
     }

@@ -17,6 +17,8 @@ use crate::config::Sources;
 use crate::event::Event;
 use crate::event::Warning;
 use crate::host::Host;
+#[cfg(feature = "redis")]
+use crate::member::WhenStoreIsLost;
 use crate::name;
 use crate::policy::Policy;
 use crate::registry::GLOBAL;
@@ -26,10 +28,14 @@ use crate::registry::listeners::Listen;
 use crate::registry::listeners::Listeners;
 use crate::registry::setup;
 use crate::registry::setup::Setup;
+#[cfg(feature = "redis")]
+use crate::registry::shared::Sharing;
 use crate::registry::stacks;
 use crate::settings::ConfigError;
 use crate::settings::Problem;
 use crate::settings::list;
+#[cfg(feature = "redis")]
+use crate::store::SharedStore;
 
 /// Sets up a registry: the global one with [`install`](Self::install), a private
 /// one with [`build`](Self::build).
@@ -60,6 +66,8 @@ pub struct RegistryBuilder {
     /// Only with `test-util` can one be given.
     clock: Option<Clock>,
     seed: Option<u64>,
+    #[cfg(feature = "redis")]
+    sharing: Sharing,
 }
 
 /// A registry that cannot be set up as asked. Nothing was changed.
@@ -258,6 +266,26 @@ impl RegistryBuilder {
         self
     }
 
+    /// Shares all circuits with the other processes that have the same store: what one of
+    /// them has seen protects all, and all together probe no more than one may.
+    ///
+    /// Calls never wait for the store, but those that would be rejected, when the cooldown is
+    /// over: they wait up to `probe_wait` for leave to probe. It needs no runtime of the
+    /// caller's; there is a thread for it.
+    #[cfg(feature = "redis")]
+    pub fn store(mut self, store: impl Into<SharedStore>) -> Self {
+        self.sharing.store = Some(store.into());
+        self
+    }
+
+    /// What becomes of calls while the store cannot be reached. Default:
+    /// [`WhenStoreIsLost::Local`].
+    #[cfg(feature = "redis")]
+    pub fn when_store_is_lost(mut self, policy: WhenStoreIsLost) -> Self {
+        self.sharing.when_lost = policy;
+        self
+    }
+
     /// Builds a private registry, for a test.
     ///
     /// # Errors
@@ -384,6 +412,8 @@ impl RegistryBuilder {
         if let Some(seed) = self.seed {
             inner.host.set_seed(seed);
         }
+        #[cfg(feature = "redis")]
+        registry.share(self.sharing).map_err(BuildError::Thread)?;
         if self.publishes {
             inner.publishes.store(true, Relaxed);
         }

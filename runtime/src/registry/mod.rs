@@ -6,6 +6,8 @@ mod linked;
 mod listeners;
 #[cfg(feature = "config")]
 mod reload;
+#[cfg(feature = "redis")]
+mod shared;
 mod resolve;
 mod scope;
 mod setup;
@@ -39,6 +41,8 @@ use crate::config::Reading;
 use crate::declaration::Conflict;
 use crate::event::Event;
 use crate::event::Warning;
+#[cfg(feature = "redis")]
+use crate::fleet::Fleet;
 use crate::host::Host;
 use crate::settings::ConfigError;
 
@@ -90,6 +94,9 @@ pub struct Registry {
 
 struct Inner {
     host: Arc<Host>,
+    /// Where circuits are shared with other processes.
+    #[cfg(feature = "redis")]
+    fleet: OnceLock<Fleet>,
     breakers: Table,
     stacks: Stacks,
     /// What code and configuration say, which comes before what attributes say.
@@ -170,6 +177,8 @@ impl Registry {
         Self {
             inner: Arc::new(Inner {
                 host: Arc::new(host),
+                #[cfg(feature = "redis")]
+                fleet: OnceLock::new(),
                 breakers: Table::default(),
                 stacks: Stacks::default(),
                 setup: RwLock::default(),
@@ -301,6 +310,8 @@ impl Registry {
         }
         #[cfg(feature = "watch")]
         self.inner.stop_watching();
+        #[cfg(feature = "redis")]
+        self.inner.leave_fleet();
         self.report(Report::All);
         self.inner.host.bell.ring();
         self.inner.listeners.close();

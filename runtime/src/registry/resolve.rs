@@ -19,6 +19,7 @@ use crate::registry::table::Entry;
 use crate::registry::table::Made;
 use crate::registry::table::Numbers;
 use crate::registry::table::Origin;
+use crate::settings::ConfigError;
 use crate::site::CallSite;
 use crate::site::DynamicSite;
 
@@ -108,11 +109,15 @@ impl Inner {
     pub(super) fn made(&self, made: Made) -> Entry {
         match made {
             Made::Known(entry) => entry,
-            Made::New(entry, unused) => {
-                self.warn_unused(unused);
-                entry
-            }
+            Made::New(entry, unused) => self.new_entry(entry, unused),
         }
+    }
+
+    fn new_entry(&self, entry: Entry, unused: Vec<ConfigError>) -> Entry {
+        self.warn_unused(unused);
+        #[cfg(feature = "redis")]
+        self.join_fleet(entry.breaker);
+        entry
     }
 
     #[cold]
@@ -131,7 +136,7 @@ impl Inner {
             None => self.overflow(site, limit),
             Some(Made::Known(entry)) => entry,
             Some(Made::New(entry, unused)) => {
-                self.warn_unused(unused);
+                let entry = self.new_entry(entry, unused);
                 if *service != *given {
                     self.warn(Warning::Name {
                         given: given.chars().take(QUOTED).collect(),

@@ -18,6 +18,28 @@ use crate::rules::fleet::Told;
 
 pub use memory::MemoryStore;
 
+/// A store that circuits can be shared through.
+#[derive(Clone)]
+pub struct SharedStore(Arc<dyn Store>);
+
+impl SharedStore {
+    pub(crate) fn into_inner(self) -> Arc<dyn Store> {
+        self.0
+    }
+}
+
+impl From<MemoryStore> for SharedStore {
+    fn from(store: MemoryStore) -> Self {
+        Self(Arc::new(store))
+    }
+}
+
+impl fmt::Debug for SharedStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SharedStore").finish_non_exhaustive()
+    }
+}
+
 /// A store that circuits are shared through.
 pub(crate) trait Store: Send + Sync {
     /// Connects, and stays connected until it is dropped. Called once, on the thread and

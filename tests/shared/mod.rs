@@ -1,0 +1,5 @@
+//! Circuits that several processes share. Each registry here is a process of its own.
+
+mod fleet;
+mod probes;
+mod together;
