@@ -81,8 +81,12 @@ use guard::Ending;
 use guard::Stamp;
 #[cfg(feature = "redis")]
 use shared::Leave;
+#[cfg(feature = "redis")]
+use shared::Elsewhere;
 #[cfg(not(feature = "redis"))]
 use unshared::Leave;
+#[cfg(not(feature = "redis"))]
+use unshared::Elsewhere;
 use waiting::Waiting;
 
 /// The circuit breaker of one service.

@@ -6,6 +6,7 @@ use std::sync::PoisonError;
 use std::time::Duration;
 
 use crate::breaker::Breaker;
+use crate::breaker::Elsewhere;
 use crate::event::By;
 use crate::name;
 use crate::reason::Reason;
@@ -22,6 +23,7 @@ pub struct Override<'b> {
     breaker: &'b Breaker,
     /// The generation that began with it.
     id: u64,
+    elsewhere: Elsewhere,
 }
 
 /// An override that ends when this is dropped, if it has not ended before and no other
@@ -52,11 +54,21 @@ impl<'b> Override<'b> {
     pub const fn guard(self) -> OverrideGuard<'b> {
         OverrideGuard { of: self }
     }
+
+    /// Whether all processes that share the circuit are told of it. One that is told to nobody,
+    /// since the store is lost, ends when the store is found again.
+    #[cfg(feature = "redis")]
+    #[must_use]
+    pub const fn is_shared(&self) -> bool {
+        self.elsewhere.is_shared()
+    }
 }
 
 impl Drop for OverrideGuard<'_> {
     fn drop(&mut self) {
-        self.of.breaker.command(Command::ClearOnly(self.of.id));
+        let Override { breaker, id, elsewhere } = &self.of;
+        breaker.command(Command::ClearOnly(*id));
+        breaker.share_end(elsewhere);
     }
 }
 
@@ -144,6 +156,7 @@ impl Breaker {
             .as_ref()
             .is_some_and(|it| it.until().is_some());
         let changes = self.command(Command::Clear);
+        self.share_command(Command::Clear, None);
         lasts
             && changes
                 .iter()
@@ -154,6 +167,7 @@ impl Breaker {
     /// override stays over it.
     pub fn reset(&self) {
         self.command(Command::Reset);
+        self.share_command(Command::Reset, None);
     }
 
     fn force(
@@ -176,13 +190,15 @@ impl Breaker {
             actor: Arc::from(name::beginning(actor, KEPT)),
             reason: Arc::from(name::beginning(reason, KEPT)),
         };
-        let changes = self.command_by(command, Some(by));
+        let changes = self.command_by(command, Some(by.clone()));
+        let elsewhere = self.share_command(command, Some(&by));
         let began = changes
             .iter()
             .find(|change| change.reason == Reason::Override);
         Ok(Override {
             breaker: self,
             id: began.map_or(u64::MAX, |change| change.generation),
+            elsewhere,
         })
     }
 

@@ -6,6 +6,7 @@
 use std::fmt::Write;
 use std::sync::Arc;
 use std::sync::PoisonError;
+use std::sync::atomic::AtomicU64;
 use std::task::Context;
 use std::task::Poll;
 use std::task::ready;
@@ -36,6 +37,9 @@ use crate::rules::Outcome;
 use crate::rules::Settled;
 use crate::rules::Sums;
 use crate::rules::Ticket;
+use crate::rules::fleet;
+use crate::rules::fleet::CoverKind;
+use crate::rules::fleet::Force;
 use crate::rules::fleet::Snapshot;
 use crate::word::Phase;
 use crate::word::Word;
@@ -52,6 +56,17 @@ pub(super) enum Leave {
     Asked(u64),
     /// Nobody may now.
     Busy,
+}
+
+/// An override that all have been told of: which one it is where all know it, as soon as the
+/// store has said so.
+#[derive(Debug, Default)]
+pub(super) struct Elsewhere(Option<Arc<AtomicU64>>);
+
+impl Elsewhere {
+    pub(super) const fn is_shared(&self) -> bool {
+        self.0.is_some()
+    }
 }
 
 impl Breaker {
@@ -226,6 +241,36 @@ impl Breaker {
     fn tell_heard(&self, change: &Change, by: Option<&By>) {
         self.service
             .tell(*change, self.key.as_ref(), by.cloned());
+    }
+
+    /// Tells all processes what somebody wants.
+    pub(super) fn share_command(&self, command: Command, by: Option<&By>) -> Elsewhere {
+        let cover = |kind, ttl| Force::Cover {
+            kind,
+            ttl: fleet::millis(ttl),
+            actor: by.map_or_else(String::new, |by| by.actor.to_string()),
+            why: by.map_or_else(String::new, |by| by.reason.to_string()),
+        };
+        let force = match command {
+            Command::ForceOpen(ttl) => cover(CoverKind::ForcedOpen, ttl),
+            Command::ForceClosed(ttl) => cover(CoverKind::ForcedClosed, ttl),
+            Command::Shadow(ttl) => cover(CoverKind::Shadow, ttl),
+            Command::Clear => Force::Clear,
+            Command::Reset => Force::Reset,
+            Command::ClearOnly(_) => return Elsewhere::default(),
+        };
+        let mine = Arc::default();
+        let is_told = self
+            .member()
+            .is_some_and(|member| member.wish(force, Arc::clone(&mine)));
+        Elsewhere(is_told.then_some(mine))
+    }
+
+    /// Tells all processes that an override of this one is over.
+    pub(super) fn share_end(&self, mine: &Elsewhere) {
+        if let (Some(member), Some(mine)) = (self.member(), &mine.0) {
+            member.wish(Force::ClearOnly(0), Arc::clone(mine));
+        }
     }
 
     /// Somebody has seen failures.

@@ -6,9 +6,11 @@ use std::task::Poll;
 
 use crate::breaker::Breaker;
 use crate::breaker::guard::Guard;
+use crate::event::By;
 use crate::rejected::Rejected;
 use crate::rejected::RejectedKind;
 use crate::rules::Changes;
+use crate::rules::Command;
 use crate::rules::Outcome;
 use crate::rules::Settled;
 use crate::word::Word;
@@ -26,7 +28,19 @@ pub(super) enum Leave {
     Busy,
 }
 
+/// What is known of an override as others know it: nothing.
+#[derive(Debug)]
+pub(super) struct Elsewhere;
+
 impl Breaker {
+    #[inline]
+    pub(super) fn share_command(&self, _command: Command, _by: Option<&By>) -> Elsewhere {
+        Elsewhere
+    }
+
+    #[inline]
+    pub(super) fn share_end(&self, _mine: &Elsewhere) {}
+
     #[inline]
     pub(super) fn leave(&self, _may_wait: bool, _is_inside: impl Fn(u64) -> bool) -> Leave {
         Leave::NotNeeded

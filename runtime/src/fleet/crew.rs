@@ -1,6 +1,7 @@
 //! Works for one circuit: asks, tells and renews, one command at a time.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 use std::time::Instant;
 
@@ -12,6 +13,8 @@ use crate::fleet::budget::Budget;
 use crate::fleet::flushes::Flushes;
 use crate::member::LEASE;
 use crate::member::Member;
+use crate::member::Pending;
+use crate::member::Wish;
 use crate::rules::fleet::Command;
 use crate::rules::fleet::Force;
 use crate::rules::fleet::Phase;
@@ -101,8 +104,8 @@ impl Crew {
         if (self.member.take_out_of_date() || now >= self.look_at) && !self.look().await {
             return earlier(next, Some(self.look_at));
         }
-        for force in self.member.take_forces() {
-            self.force(force).await;
+        for wish in self.member.take_wishes() {
+            self.force(wish).await;
         }
         for (epoch, command) in self.member.probes(|probes| probes.take_outbox()) {
             self.end(epoch, command).await;
@@ -135,9 +138,23 @@ impl Crew {
         true
     }
 
-    async fn force(&mut self, force: Force) {
-        let done = self.submit(self.view(), Command::Force(force)).await;
+    /// Tells all what somebody here wants. A person has asked for it, so it is tried once more
+    /// where it is known that it was not done.
+    async fn force(&mut self, wish: Wish) {
+        let Wish { mut force, mine } = wish;
+        if let Force::ClearOnly(id) = &mut force {
+            *id = mine.load(Relaxed);
+        }
+        let is_cover = matches!(force, Force::Cover { .. });
+        let command = Command::Force(force);
+        let mut done = self.submit(self.view(), command.clone()).await;
+        if let Err(StoreError::Late) = done {
+            done = self.submit(self.view(), command).await;
+        }
         if let Ok(reply) = done {
+            if let (true, Some(cover)) = (is_cover, &reply.snapshot.cover) {
+                mine.store(cover.id, Relaxed);
+            }
             self.hear(&reply, false);
         }
     }
@@ -210,7 +227,7 @@ impl Crew {
             (known.epoch, is_closed, known.is_suspect())
         };
         if policy.get_shadow() || !is_closed {
-            *self.member.pending() = crate::member::Pending::default();
+            *self.member.pending() = Pending::default();
             self.settles_at = None;
             return None;
         }

@@ -51,7 +51,14 @@ pub(crate) struct Member {
     known: Mutex<Known>,
     pending: Mutex<Pending>,
     probes: Mutex<Probes>,
-    forces: Mutex<Vec<Force>>,
+    wishes: Mutex<Vec<Wish>>,
+}
+
+/// What somebody here wants of all processes.
+pub(crate) struct Wish {
+    pub(crate) force: Force,
+    /// Which override that is: noted where one begins, and looked up where it is to end.
+    pub(crate) mine: Arc<AtomicU64>,
 }
 
 impl Member {
@@ -67,7 +74,7 @@ impl Member {
             known: Mutex::default(),
             pending: Mutex::default(),
             probes: Mutex::default(),
-            forces: Mutex::default(),
+            wishes: Mutex::default(),
         }
     }
 
@@ -141,14 +148,18 @@ impl Member {
         }
     }
 
-    /// Somebody wants something of all processes.
-    pub(crate) fn force(&self, force: Force) {
-        lock(&self.forces).push(force);
-        self.bell.notify_one();
+    /// Somebody wants something of all processes. Says whether they are told.
+    pub(crate) fn wish(&self, force: Force, mine: Arc<AtomicU64>) -> bool {
+        let is_told = self.is_shared();
+        if is_told {
+            lock(&self.wishes).push(Wish { force, mine });
+            self.bell.notify_one();
+        }
+        is_told
     }
 
-    pub(crate) fn take_forces(&self) -> Vec<Force> {
-        std::mem::take(&mut *lock(&self.forces))
+    pub(crate) fn take_wishes(&self) -> Vec<Wish> {
+        std::mem::take(&mut *lock(&self.wishes))
     }
 
     pub(crate) fn known(&self) -> MutexGuard<'_, Known> {

@@ -41,6 +41,8 @@ use crate::policy::Policy;
 
 use motion::Motion;
 
+pub(crate) use motion::millis;
+
 /// What came of one command.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Applied {

@@ -47,7 +47,7 @@ impl Request {
 pub(super) const LEASE: u64 = 2_000;
 
 /// The whole milliseconds that hold a duration. Beyond a hundred years it makes no difference.
-pub(super) fn millis(duration: std::time::Duration) -> u64 {
+pub(crate) fn millis(duration: std::time::Duration) -> u64 {
     let millis = duration.as_nanos().div_ceil(1_000_000);
     u64::try_from(millis).unwrap_or(u64::MAX).min(FOREVER)
 }
