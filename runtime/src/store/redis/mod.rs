@@ -1,0 +1,9 @@
+//! A store in Redis.
+
+#[cfg(test)]
+mod differential;
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod twin;
+mod wire;
