@@ -1,6 +1,8 @@
 //! A store in Redis.
 
 #[cfg(test)]
+mod conformance;
+#[cfg(test)]
 mod differential;
 #[cfg(test)]
 mod testing;

@@ -40,6 +40,10 @@ pub(super) fn server() -> Server {
 }
 
 impl Server {
+    pub(super) fn address(&self) -> std::net::SocketAddr {
+        ([127, 0, 0, 1], self.port).into()
+    }
+
     pub(super) fn url(&self) -> String {
         format!("redis://127.0.0.1:{}", self.port)
     }

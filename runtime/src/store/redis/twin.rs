@@ -69,11 +69,22 @@ impl Twin {
         }
     }
 
-    /// The next message, which has to have come or to be on its way.
-    pub(super) fn hear(&mut self) -> (String, Told) {
-        let message = self.messages.recv_response().expect("a message in time");
-        let [_, _, text]: [String; 3] = redis::from_redis_value(message).expect("a message");
-        wire::message(&text).unwrap_or_else(|| panic!("no message: {text}"))
+    /// All that was told of this circuit since the last time, and nothing of any other.
+    pub(super) fn hear(&mut self, circuit: &str) -> Vec<Told> {
+        const LAST: &str = "the last";
+        self.exec(&["PUBLISH", &wire::channel(PREFIX), LAST]);
+        let mut all = Vec::new();
+        loop {
+            let message = self.messages.recv_response().expect("a message in time");
+            let [_, _, text]: [String; 3] = redis::from_redis_value(message).expect("a message");
+            if text == LAST {
+                return all;
+            }
+            let message = wire::message(&text);
+            let (of, told) = message.unwrap_or_else(|| panic!("no message: {text}"));
+            assert_eq!(of, circuit);
+            all.push(told);
+        }
     }
 
     pub(super) fn hash(&mut self, circuit: &str) -> HashMap<String, String> {
