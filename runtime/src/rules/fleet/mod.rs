@@ -89,3 +89,6 @@ pub(crate) fn apply(
     };
     motion.finish(status)
 }
+
+#[cfg(test)]
+mod tests;

@@ -68,12 +68,14 @@ impl<'r> Motion<'r> {
     ) -> Self {
         let mut state = before.cloned().unwrap_or_default();
         state.mend(now);
+        // What is only mended anew each time would end as far from now as ever.
+        let is_changed = before.is_some_and(|before| *before != state);
         Self {
             state,
             request,
             policy,
             now,
-            is_changed: false,
+            is_changed,
             sums: Sums::default(),
             told: Vec::new(),
         }

@@ -156,30 +156,38 @@ if not state then
   return redis.error_reply('BREAKERBOX SCHEMA the hash is of another version')
 end
 
+local is_changed = false
+
+local function no_later(time, latest)
+  if time <= latest then return time end
+  -- What is only mended anew each time would end as far from now as ever.
+  is_changed = true
+  return latest
+end
+
 -- After a jump of the clock nothing has begun after now, and nothing lasts longer than it was
 -- meant to.
 local function mend()
-  state.ends = math.min(state.ends, now + state.length)
-  state.closed_at = math.min(state.closed_at, now)
-  state.suspect_since = math.min(state.suspect_since, now)
-  state.told_at = math.min(state.told_at, now)
+  state.ends = no_later(state.ends, now + state.length)
+  state.closed_at = no_later(state.closed_at, now)
+  state.suspect_since = no_later(state.suspect_since, now)
+  state.told_at = no_later(state.told_at, now)
   for _, reporter in ipairs(state.reporters) do
-    reporter.at = math.min(reporter.at, now)
+    reporter.at = no_later(reporter.at, now)
   end
   for _, lease in ipairs(state.round.leases) do
-    lease.started = math.min(lease.started, now)
-    lease.expires = math.min(lease.expires, now + LONGEST_LEASE)
+    lease.started = no_later(lease.started, now)
+    lease.expires = no_later(lease.expires, now + LONGEST_LEASE)
   end
   local cover = state.cover
   if cover and cover.began > now then
     cover.ends = now + math.max(cover.ends - cover.began, 0)
-    cover.began = now
+    cover.began = no_later(cover.began, now)
   end
 end
 
 -- How it moves. --------------------------------------------------------------------------
 
-local is_changed = false
 local sums = { calls = 0, failures = 0, slow = 0 }
 local told = {}
 

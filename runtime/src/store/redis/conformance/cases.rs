@@ -507,6 +507,8 @@ pub(super) fn a_store_whose_clock_falls_back_keeps_nothing_longer_than_it_was_me
         panic!("it is open");
     };
     assert!(left <= COOLDOWN, "{left}");
+    place.wait(left);
+    assert_eq!(place.ask(acquire(1), &policy()).status, Status::Granted);
     // A lease: no longer than the longest that there is.
     place.lay(&Shared {
         phase: Phase::HalfOpen,
