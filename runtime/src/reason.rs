@@ -159,6 +159,10 @@ pub(crate) fn index_of(from: State, to: State, reason: Reason) -> Option<usize> 
 }
 
 impl Reason {
+    /// How many kinds there are.
+    #[cfg(all(test, feature = "redis"))]
+    pub(crate) const KINDS: usize = 14;
+
     /// The reason as metrics label it.
     #[must_use]
     pub const fn label(self) -> &'static str {

@@ -4,6 +4,7 @@
 //! or a twin of it, and tells everybody what came of it. It knows nothing of calls.
 
 mod memory;
+mod redis;
 
 use std::fmt;
 use std::future::Future;

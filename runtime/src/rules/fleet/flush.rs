@@ -13,9 +13,6 @@ use crate::rules::fleet::request::Flush;
 use crate::rules::fleet::request::Status;
 use crate::rules::fleet::request::What;
 
-/// A window has so many buckets.
-const BUCKETS: u64 = 10;
-
 /// How long a rate is not judged after the first failure, in milliseconds: until the others
 /// have told of their successes. One failing process would trip on its own calls otherwise.
 const SETTLE: u64 = 100;
@@ -38,7 +35,7 @@ impl Motion<'_> {
             at_least: flush.at_least,
             exactly: flush.exactly,
         };
-        let judged = match self.width() {
+        let judged = match Width::of(self.policy) {
             None => self.count_in_a_row(flush),
             Some(width) => self.count_in_window(&flush.deltas, width),
         };
@@ -99,7 +96,7 @@ impl Motion<'_> {
         }
         if deltas.iter().any(|it| it.failures + it.slow > 0) {
             self.note_reporter(match width {
-                Width::Millis(width) => Some(width * BUCKETS),
+                Width::Millis(width) => Some(width * Width::BUCKETS),
                 Width::Calls(_) => None,
             });
         }
@@ -112,7 +109,7 @@ impl Motion<'_> {
             let index = self.now.saturating_sub(delta.age) / width;
             self.add(index, delta);
         }
-        let oldest = (newest + 1).saturating_sub(BUCKETS);
+        let oldest = (newest + 1).saturating_sub(Width::BUCKETS);
         // A jump of the clock leaves buckets in the future.
         let before = self.state.slots.len();
         self.state
@@ -151,7 +148,7 @@ impl Motion<'_> {
         let newest = self.state.slots.last().map_or(0, |slot| slot.index);
         self.state
             .slots
-            .retain(|slot| slot.index + BUCKETS > newest);
+            .retain(|slot| slot.index + Width::BUCKETS > newest);
     }
 
     /// The counts hold nothing but successes, or they do.

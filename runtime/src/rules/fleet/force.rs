@@ -4,6 +4,7 @@ use crate::reason::Reason;
 use crate::rules::fleet::Cover;
 use crate::rules::fleet::CoverKind;
 use crate::rules::fleet::Phase;
+use crate::rules::fleet::motion::FOREVER;
 use crate::rules::fleet::motion::Motion;
 use crate::rules::fleet::request::Force;
 use crate::rules::fleet::request::Status;
@@ -26,7 +27,7 @@ impl Motion<'_> {
                     kind: *kind,
                     id: self.state.epoch,
                     began: self.now,
-                    until: self.now.saturating_add((*ttl).max(1)),
+                    until: self.now.saturating_add((*ttl).clamp(1, FOREVER)),
                     actor: actor.clone(),
                     why: why.clone(),
                 });

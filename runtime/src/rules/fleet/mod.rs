@@ -17,6 +17,8 @@ mod request;
 mod shared;
 mod view;
 
+pub(crate) use motion::Width;
+pub(crate) use motion::millis;
 pub(crate) use request::Command;
 pub(crate) use request::Delta;
 pub(crate) use request::Flush;
@@ -89,3 +91,6 @@ pub(crate) fn apply(
     };
     motion.finish(status)
 }
+
+#[cfg(test)]
+mod tests;

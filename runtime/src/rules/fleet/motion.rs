@@ -5,6 +5,7 @@ use crate::policy::Window;
 use crate::reason::Reason;
 use crate::rules::Sums;
 use crate::rules::fleet::Applied;
+use crate::rules::fleet::Lease;
 use crate::rules::fleet::Phase;
 use crate::rules::fleet::Shared;
 use crate::rules::fleet::request::Command;
@@ -37,7 +38,9 @@ impl Request {
     /// After so long none of the leases is left that a half-open circuit may have given.
     pub(super) fn longest_lease(&self) -> u64 {
         match self.command {
-            Command::Acquire { ttl, .. } | Command::Renew { ttl, .. } => ttl,
+            Command::Acquire { ttl, .. } | Command::Renew { ttl, .. } => {
+                ttl.clamp(1, Lease::LONGEST)
+            }
             _ => LEASE,
         }
     }
@@ -52,7 +55,9 @@ pub(crate) fn millis(duration: std::time::Duration) -> u64 {
     u64::try_from(millis).unwrap_or(u64::MAX).min(FOREVER)
 }
 
-const FOREVER: u64 = 100 * 366 * 24 * 3_600_000;
+/// No length of time is longer, in milliseconds: so all sums of times stay exact in doubles,
+/// the only numbers that the script has.
+pub(super) const FOREVER: u64 = 100 * 366 * 24 * 3_600_000;
 
 impl<'r> Motion<'r> {
     pub(super) fn begin(
@@ -63,12 +68,14 @@ impl<'r> Motion<'r> {
     ) -> Self {
         let mut state = before.cloned().unwrap_or_default();
         state.mend(now);
+        // What is only mended anew each time would end as far from now as ever.
+        let is_changed = before.is_some_and(|before| *before != state);
         Self {
             state,
             request,
             policy,
             now,
-            is_changed: false,
+            is_changed,
             sums: Sums::default(),
             told: Vec::new(),
         }
@@ -207,21 +214,27 @@ impl<'r> Motion<'r> {
         let to = self.state.state();
         self.tell(What::Moved { from, to, reason });
     }
-
-    /// The width of a bucket: milliseconds, or calls. None without a window.
-    pub(super) fn width(&self) -> Option<Width> {
-        Some(match self.policy.get_window()? {
-            Window::Time(window) => Width::Millis(millis(window).div_ceil(10).max(1)),
-            Window::Calls(calls) => Width::Calls(u64::from(calls).div_ceil(10).max(1)),
-        })
-    }
 }
 
-/// How a window is cut into ten.
-#[derive(Clone, Copy)]
-pub(super) enum Width {
+/// The width of the buckets into which a window is cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Width {
     Millis(u64),
     Calls(u64),
+}
+
+impl Width {
+    /// A window has so many buckets.
+    pub(crate) const BUCKETS: u64 = 10;
+
+    /// None without a window.
+    pub(crate) fn of(policy: &Policy) -> Option<Self> {
+        let cut = |whole: u64| whole.div_ceil(Self::BUCKETS).max(1);
+        Some(match policy.get_window()? {
+            Window::Time(window) => Self::Millis(cut(millis(window))),
+            Window::Calls(calls) => Self::Calls(cut(u64::from(calls))),
+        })
+    }
 }
 
 /// Exact below 2^53, which is far beyond all times that occur.

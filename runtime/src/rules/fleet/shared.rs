@@ -143,7 +143,7 @@ impl Shared {
 
     /// Mends what a jump of the clock has made impossible: nothing has begun after `now`, and
     /// nothing lasts longer than it was meant to.
-    pub(super) fn mend(&mut self, now: u64) {
+    pub(crate) fn mend(&mut self, now: u64) {
         self.until = self.until.min(now.saturating_add(self.length));
         self.closed_at = self.closed_at.min(now);
         self.suspect_since = self.suspect_since.min(now);

@@ -4,6 +4,7 @@ use crate::reason::Reason;
 use crate::rules::fleet::Cover;
 use crate::rules::fleet::Phase;
 use crate::rules::fleet::Shared;
+use crate::rules::fleet::motion::FOREVER;
 use crate::rules::fleet::motion::Motion;
 use crate::rules::fleet::request::What;
 
@@ -38,7 +39,7 @@ impl Motion<'_> {
             opened_by: view.opened_by,
             cover: view.cover.clone().map(|cover| Cover {
                 began: self.now,
-                until: self.now.saturating_add(cover.until),
+                until: self.now.saturating_add(cover.until.min(FOREVER)),
                 ..cover
             }),
             ..Shared::default()
@@ -48,8 +49,8 @@ impl Motion<'_> {
             Phase::Closed if was_empty && view.cover.is_none() => return,
             Phase::Closed => {}
             Phase::Open => {
-                self.state.until = self.now.saturating_add(view.remaining);
-                self.state.length = view.length.max(view.remaining);
+                self.state.until = self.now.saturating_add(view.remaining.min(FOREVER));
+                self.state.length = view.length.max(view.remaining).min(FOREVER);
             }
             Phase::HalfOpen => {
                 // Which leases are out is not known, and as many more would be too many: it

@@ -1,0 +1,335 @@
+//! What only a server can lose, refuse, or do to two at once.
+
+use std::io::Write;
+use std::net::TcpStream;
+use std::sync::Barrier;
+use std::thread;
+use std::time::Duration;
+use std::time::Instant;
+
+use crate::policy::Policy;
+use crate::rules::fleet::Command;
+use crate::rules::fleet::CoverKind;
+use crate::rules::fleet::Flush;
+use crate::rules::fleet::Force;
+use crate::rules::fleet::Phase;
+use crate::rules::fleet::Request;
+use crate::rules::fleet::Status;
+use crate::store::redis::conformance::place::CIRCUIT;
+use crate::store::redis::conformance::place::by;
+use crate::store::redis::conformance::place::view;
+use crate::store::redis::testing::Server;
+use crate::store::redis::testing::server;
+use crate::store::redis::twin::ORIGIN;
+use crate::store::redis::twin::PREFIX;
+use crate::store::redis::twin::Twin;
+use crate::store::redis::twin::hash_key;
+use crate::store::redis::wire;
+
+const HOUR: u64 = 3_600_000;
+
+fn started() -> (Server, Twin) {
+    let server = server();
+    let twin = Twin::connect(&server.url());
+    (server, twin)
+}
+
+fn failures(failures: u32) -> Request {
+    by(Command::Flush(Flush {
+        failures,
+        ..Flush::default()
+    }))
+}
+
+fn open_for(millis: u64) -> Policy {
+    Policy::new()
+        .threshold(3)
+        .cooldown(Duration::from_millis(millis))
+        .max_cooldown(Duration::from_secs(86_400))
+}
+
+/// What is left of the time of a key.
+fn left(twin: &mut Twin, key: &str) -> u64 {
+    let mut order = redis::cmd("PTTL");
+    let left: i64 = order.arg(key).query(&mut twin.connection).expect("a time");
+    u64::try_from(left).expect("a key with an end")
+}
+
+fn journal(twin: &mut Twin) -> Vec<String> {
+    let mut order = redis::cmd("LRANGE");
+    order.arg(wire::journal_key(PREFIX, CIRCUIT)).arg(0).arg(-1);
+    order.query(&mut twin.connection).expect("a list")
+}
+
+/// L14
+#[test]
+fn of_processes_that_trip_at_once_one_does() {
+    let (server, mut twin) = started();
+    twin.run(
+        CIRCUIT,
+        &by(Command::Force(Force::Reset)),
+        &open_for(60_000),
+    );
+    twin.hear(CIRCUIT);
+    let known = twin.state(CIRCUIT).expect("a circuit").snapshot();
+    let request = Request {
+        view: view(&known),
+        ..failures(3)
+    };
+    let statuses = at_once(&server, 8, |twin, _| {
+        twin.run(CIRCUIT, &request, &open_for(60_000)).status
+    });
+    let opened = statuses.iter().filter(|it| **it == Status::Opened);
+    assert_eq!(opened.count(), 1);
+    assert_eq!(twin.hear(CIRCUIT).len(), 1);
+    assert_eq!(twin.state(CIRCUIT).expect("a circuit").trips, 1);
+}
+
+/// L15
+#[test]
+fn of_fifty_connections_that_want_three_places_three_get_one() {
+    let (server, mut twin) = started();
+    let policy = open_for(1).probes(3);
+    twin.run(CIRCUIT, &failures(3), &policy);
+    thread::sleep(Duration::from_millis(2));
+    let statuses = at_once(&server, 50, |twin, token| {
+        let ttl = 30_000;
+        let request = by(Command::Acquire { token, ttl });
+        twin.run(CIRCUIT, &request, &policy).status
+    });
+    let granted = statuses.iter().filter(|it| **it == Status::Granted);
+    assert_eq!(granted.count(), 3);
+    let full = statuses.iter().filter(|it| **it == Status::Full);
+    assert_eq!(full.count(), 47);
+}
+
+fn at_once<T: Send>(
+    server: &Server,
+    many: u64,
+    act: impl Fn(&mut Twin, u64) -> T + Sync,
+) -> Vec<T> {
+    let ready = Barrier::new(usize::try_from(many).expect("a few"));
+    thread::scope(|scope| {
+        let threads: Vec<_> = (0..many)
+            .map(|number| {
+                let (ready, act) = (&ready, &act);
+                scope.spawn(move || {
+                    let mut twin = Twin::connect(&server.url());
+                    ready.wait();
+                    act(&mut twin, number)
+                })
+            })
+            .collect();
+        let ended = threads.into_iter().map(|it| it.join().expect("no panic"));
+        ended.collect()
+    })
+}
+
+/// L16
+#[test]
+fn every_write_keeps_the_hash_an_hour_longer_than_what_it_holds() {
+    let (_server, mut twin) = started();
+    let key = hash_key(CIRCUIT);
+    let around = |expected: u64| expected - 10_000..=expected;
+    twin.run(CIRCUIT, &failures(1), &open_for(3 * HOUR));
+    assert!(around(HOUR).contains(&left(&mut twin, &key)));
+    twin.exec(&["PERSIST", &key]);
+    twin.run(CIRCUIT, &failures(1), &open_for(3 * HOUR));
+    assert!(around(HOUR).contains(&left(&mut twin, &key)));
+    twin.run(CIRCUIT, &failures(1), &open_for(3 * HOUR));
+    assert!(around(4 * HOUR).contains(&left(&mut twin, &key)));
+    // What is left beneath an override is left after it.
+    let cover = Force::Cover {
+        kind: CoverKind::ForcedOpen,
+        ttl: 5 * HOUR,
+        actor: "ann".to_owned(),
+        why: String::new(),
+    };
+    twin.run(CIRCUIT, &by(Command::Force(cover)), &open_for(3 * HOUR));
+    assert!(around(9 * HOUR).contains(&left(&mut twin, &key)));
+}
+
+/// L16. A window that looks back on a day is not forgotten after an hour.
+#[test]
+fn a_hash_outlives_the_window_that_it_holds() {
+    let (_server, mut twin) = started();
+    let day = Duration::from_millis(24 * HOUR);
+    let policy = Policy::new().window(crate::policy::Window::Time(day));
+    twin.run(CIRCUIT, &failures(1), &policy);
+    assert!(left(&mut twin, &hash_key(CIRCUIT)) > 24 * HOUR);
+}
+
+/// L17
+#[test]
+fn fields_of_a_version_to_come_are_left_alone() {
+    let (_server, mut twin) = started();
+    let key = hash_key(CIRCUIT);
+    twin.exec(&["HSET", &key, "mood", "good"]);
+    for _ in 0..3 {
+        twin.run(CIRCUIT, &failures(1), &open_for(60_000));
+    }
+    let hash = twin.hash(CIRCUIT);
+    assert_eq!(hash.get("mood").map(String::as_str), Some("good"));
+    assert_eq!(hash.get("phase").map(String::as_str), Some("open"));
+}
+
+#[test]
+fn a_hash_of_another_version_is_neither_read_nor_written() {
+    let (_server, mut twin) = started();
+    let key = hash_key(CIRCUIT);
+    twin.exec(&["HSET", &key, "v", "2", "epoch", "seven"]);
+    let before = twin.hash(CIRCUIT);
+    for request in [
+        failures(3),
+        by(Command::Sync),
+        by(Command::Force(Force::Reset)),
+    ] {
+        let refused = twin.try_run(CIRCUIT, &request, &open_for(1));
+        let text = refused.expect_err("it is not ours").to_string();
+        assert!(text.contains("BREAKERBOX"), "{text}");
+        assert!(text.contains("SCHEMA"), "{text}");
+    }
+    assert_eq!(twin.hash(CIRCUIT), before);
+    assert_eq!(twin.hear(CIRCUIT), []);
+}
+
+#[test]
+fn what_is_no_hash_is_left_alone() {
+    let (_server, mut twin) = started();
+    let key = hash_key(CIRCUIT);
+    twin.exec(&["SET", &key, "something else"]);
+    let refused = twin.try_run(CIRCUIT, &failures(3), &open_for(1));
+    let text = refused.expect_err("it is not ours").to_string();
+    assert!(
+        text.contains("WRONGTYPE") || text.contains("wrong kind"),
+        "{text}"
+    );
+    assert_eq!(twin.hear(CIRCUIT), []);
+}
+
+/// L18
+#[test]
+fn a_script_that_the_server_has_forgotten_is_sent_again() {
+    let (_server, mut twin) = started();
+    for _ in 0..2 {
+        twin.run(CIRCUIT, &failures(1), &open_for(60_000));
+        twin.exec(&["SCRIPT", "FLUSH"]);
+    }
+    let reply = twin.run(CIRCUIT, &failures(1), &open_for(60_000));
+    assert_eq!(reply.status, Status::Opened);
+}
+
+/// L23. A step is one script: it is done or it is not, whatever becomes of who asked for it.
+#[test]
+fn a_caller_that_is_gone_in_the_middle_leaves_a_whole_state() {
+    let (server, mut twin) = started();
+    twin.run(CIRCUIT, &failures(1), &open_for(60_000));
+    let before = twin.state(CIRCUIT);
+    let sent = wire::send(PREFIX, CIRCUIT, 7, ORIGIN, &failures(2), &open_for(60_000));
+    let mut order = redis::cmd("EVAL");
+    order
+        .arg(wire::SCRIPT)
+        .arg(2)
+        .arg(&sent.keys)
+        .arg(&sent.args);
+    let bytes = order.get_packed_command();
+    for end in [1, bytes.len() / 2, bytes.len() - 1, bytes.len()] {
+        let mut stream = TcpStream::connect(server.address()).expect("a connection");
+        stream.write_all(&bytes[..end]).expect("it is taken");
+        drop(stream);
+        if end < bytes.len() {
+            thread::sleep(Duration::from_millis(20));
+            assert_eq!(twin.state(CIRCUIT), before, "{end}");
+        }
+    }
+    let limit = Instant::now() + Duration::from_secs(10);
+    while twin.state(CIRCUIT) == before && Instant::now() < limit {
+        thread::sleep(Duration::from_millis(1));
+    }
+    let state = twin.state(CIRCUIT).expect("a circuit");
+    assert_eq!((state.phase, state.trips), (Phase::Open, 1));
+    assert_eq!(twin.hear(CIRCUIT).len(), 2);
+}
+
+#[test]
+fn without_room_nothing_is_written_and_nothing_is_told() {
+    let (_server, mut twin) = started();
+    twin.run(CIRCUIT, &failures(2), &open_for(60_000));
+    twin.hear(CIRCUIT);
+    let before = twin.hash(CIRCUIT);
+    let noted = journal(&mut twin);
+    twin.exec(&["CONFIG", "SET", "maxmemory", "1"]);
+    let refused = twin.try_run(CIRCUIT, &failures(1), &open_for(60_000));
+    let text = refused.expect_err("no room").to_string();
+    assert!(text.contains("OOM") || text.contains("maxmemory"), "{text}");
+    // What writes nothing is answered still.
+    assert_eq!(
+        twin.run(CIRCUIT, &by(Command::Sync), &open_for(1)).status,
+        Status::Done
+    );
+    assert_eq!(twin.hash(CIRCUIT), before);
+    assert_eq!(journal(&mut twin), noted);
+    twin.exec(&["CONFIG", "SET", "maxmemory", "0"]);
+    assert_eq!(twin.hear(CIRCUIT), []);
+    let reply = twin.run(CIRCUIT, &failures(1), &open_for(60_000));
+    assert_eq!(reply.status, Status::Opened);
+}
+
+#[test]
+fn whoever_may_not_publish_moves_the_circuit_and_hears_that_nobody_else_did() {
+    let (server, mut twin) = started();
+    twin.exec(&[
+        "ACL", "SETUSER", "mute", "on", "nopass", "~*", "+@all", "-publish",
+    ]);
+    let mut mute = Twin::connect(&server.url());
+    mute.exec(&["AUTH", "mute", "any"]);
+    let text = mute.try_run(CIRCUIT, &failures(3), &open_for(60_000));
+    let text = text.expect("it is done all the same");
+    assert!(wire::is_unpublished(&text), "{text}");
+    let (_, reply) = wire::reply(&text).expect("a reply");
+    assert_eq!(reply.status, Status::Opened);
+    assert_eq!(twin.state(CIRCUIT).expect("a circuit").phase, Phase::Open);
+    assert_eq!(journal(&mut twin).len(), 1);
+    assert_eq!(twin.hear(CIRCUIT), []);
+}
+
+#[test]
+fn the_journal_holds_the_last_hundred_moves_newest_first_and_who_asked_for_them() {
+    let (_server, mut twin) = started();
+    for instance in 1..=120 {
+        let request = Request {
+            instance,
+            ..by(Command::Force(Force::Reset))
+        };
+        twin.run(CIRCUIT, &request, &open_for(60_000));
+    }
+    // What moves nothing is not noted.
+    twin.run(CIRCUIT, &failures(1), &open_for(60_000));
+    let entries = journal(&mut twin);
+    assert_eq!(entries.len(), 100);
+    let read = entries.iter().map(|entry| wire::journal_entry(entry));
+    let read: Option<Vec<_>> = read.collect();
+    let instances: Vec<_> = read
+        .expect("entries")
+        .iter()
+        .map(|(told, origin)| {
+            assert_eq!(origin, ORIGIN);
+            told.instance
+        })
+        .collect();
+    let expected: Vec<u64> = (21..=120).rev().collect();
+    assert_eq!(instances, expected);
+    let journal = wire::journal_key(PREFIX, CIRCUIT);
+    assert!(left(&mut twin, &journal) > 24 * HOUR);
+}
+
+/// A list that somebody has put a text in place of loses its entries, and nothing else.
+#[test]
+fn a_journal_that_cannot_be_written_harms_nothing() {
+    let (_server, mut twin) = started();
+    let journal = wire::journal_key(PREFIX, CIRCUIT);
+    twin.exec(&["SET", &journal, "something else"]);
+    let reply = twin.run(CIRCUIT, &failures(3), &open_for(60_000));
+    assert_eq!(reply.status, Status::Opened);
+    assert_eq!(twin.hear(CIRCUIT).len(), 1);
+}

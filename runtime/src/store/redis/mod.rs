@@ -1,0 +1,11 @@
+//! A store in Redis.
+
+#[cfg(test)]
+mod conformance;
+#[cfg(test)]
+mod differential;
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod twin;
+mod wire;

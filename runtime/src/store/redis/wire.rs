@@ -1,0 +1,90 @@
+//! The texts that go to Redis and come from there, without a connection.
+//!
+//! A circuit lies in one hash, `{prefix}:{<circuit>}`, and what has happened to it in a list
+//! beside it, `…:journal`; the braces keep both in one slot of a cluster. All that is ever done
+//! to them is one run of [`SCRIPT`], which answers with one text and publishes others. Their
+//! fields stand between bars:
+//!
+//! - a snapshot: `epoch|phase|until|length|trips|opened_by|suspect|cover`
+//! - a reply: `nonce|status|argument|now|calls,failures,slow|` + snapshot + `|`, and `nopub` at
+//!   the end where the messages could not be published
+//! - a message: `what|from|to|reason|instance|now|` + snapshot + `|` + circuit
+//! - an entry of the journal: a message + `|` + origin
+
+mod answer;
+mod escape;
+mod fields;
+#[cfg(test)]
+pub(super) mod hash;
+mod sent;
+
+use std::sync::OnceLock;
+
+pub(super) use answer::is_unpublished;
+pub(super) use answer::journal_entry;
+pub(super) use answer::message;
+pub(super) use answer::reply;
+pub(super) use sent::Sent;
+pub(super) use sent::send;
+
+/// One step of a circuit, as `rules::fleet::apply` does it.
+pub(super) const SCRIPT: &str = include_str!("script.lua");
+
+/// The name of [`SCRIPT`] for `EVALSHA`.
+pub(super) fn sha() -> &'static str {
+    static SHA: OnceLock<String> = OnceLock::new();
+    SHA.get_or_init(|| sha1_smol::Sha1::from(SCRIPT).digest().to_string())
+}
+
+/// Where everybody hears of all circuits.
+pub(super) fn channel(prefix: &str) -> String {
+    format!("{prefix}:events")
+}
+
+/// The list of what has happened to a circuit, newest first.
+pub(super) fn journal_key(prefix: &str, circuit: &str) -> String {
+    format!("{}:journal", key(prefix, circuit))
+}
+
+/// The hash of a circuit.
+fn key(prefix: &str, circuit: &str) -> String {
+    format!("{prefix}:{{{}}}", escape::escape(circuit))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// L22
+    #[test]
+    fn whatever_it_is_named_all_that_lies_of_a_circuit_is_in_one_slot() {
+        for circuit in ["stripe", "{", "}", "a}b{c", "größe", "a|b;c,d:e%f\n"] {
+            let hash = key("breakerbox", circuit);
+            let journal = journal_key("breakerbox", circuit);
+            let tag = |key: &str| {
+                let (_, rest) = key.split_once('{').unwrap();
+                rest.split_once('}').unwrap().0.to_owned()
+            };
+            assert_eq!(tag(&hash), tag(&journal), "{circuit}");
+            assert_eq!(escape::unescape(&tag(&hash)).as_deref(), Some(circuit));
+        }
+    }
+
+    #[test]
+    fn the_keys_are_the_documented_ones() {
+        assert_eq!(key("breakerbox", "stripe"), "breakerbox:{stripe}");
+        let journal = "breakerbox:{stripe}:journal";
+        assert_eq!(journal_key("breakerbox", "stripe"), journal);
+        assert_eq!(channel("breakerbox"), "breakerbox:events");
+    }
+
+    #[test]
+    fn the_script_is_named_by_forty_digits_in_lower_case() {
+        assert_eq!(sha().len(), 40);
+        assert!(
+            sha()
+                .bytes()
+                .all(|it| matches!(it, b'0'..=b'9' | b'a'..=b'f'))
+        );
+    }
+}

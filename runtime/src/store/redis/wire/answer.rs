@@ -1,0 +1,237 @@
+//! What comes back: replies, messages, and entries of the journal.
+
+use std::str::Split;
+
+use crate::rules::Sums;
+use crate::rules::fleet::Reply;
+use crate::rules::fleet::Status;
+use crate::rules::fleet::Told;
+use crate::rules::fleet::What;
+use crate::store::redis::wire::escape::unescape;
+use crate::store::redis::wire::fields;
+
+/// The nonce of the command that is answered, and the answer. Nothing where the text is none
+/// that the script gives.
+pub(crate) fn reply(text: &str) -> Option<(u64, Reply)> {
+    let mut rest = text.split('|');
+    let nonce = rest.next()?.parse().ok()?;
+    let status = status(rest.next()?, rest.next()?)?;
+    let now = rest.next()?.parse().ok()?;
+    let sums = sums(rest.next()?)?;
+    let snapshot = fields::snapshot(&mut rest)?;
+    // Whether the messages went out is for whoever asks for it.
+    matches!(rest.next()?, "" | "nopub").then_some(())?;
+    is_all(&mut rest)?;
+    let reply = Reply {
+        status,
+        now,
+        snapshot,
+        sums,
+    };
+    Some((nonce, reply))
+}
+
+/// Whether the server did not let the script publish what it had to tell.
+pub(crate) fn is_unpublished(reply: &str) -> bool {
+    reply.ends_with("|nopub")
+}
+
+/// The circuit that moved, and what there is to tell of it.
+pub(crate) fn message(text: &str) -> Option<(String, Told)> {
+    let mut rest = text.split('|');
+    let told = told(&mut rest)?;
+    is_all(&mut rest)?;
+    Some(told)
+}
+
+/// An entry of the journal: what happened, and who sent the command.
+pub(crate) fn journal_entry(text: &str) -> Option<(Told, String)> {
+    let mut rest = text.split('|');
+    let (_, told) = told(&mut rest)?;
+    let origin = unescape(rest.next()?)?;
+    is_all(&mut rest)?;
+    Some((told, origin))
+}
+
+fn told(rest: &mut Split<'_, char>) -> Option<(String, Told)> {
+    let (what, from, to, reason) = (rest.next()?, rest.next()?, rest.next()?, rest.next()?);
+    let what = match what {
+        "moved" => What::Moved {
+            from: fields::state(from)?,
+            to: fields::state(to)?,
+            reason: fields::reason(reason)?,
+        },
+        "suspect" => What::Suspect,
+        "restored" => What::Restored,
+        _ => return None,
+    };
+    let instance = u64::from_str_radix(rest.next()?, 16).ok()?;
+    let now = rest.next()?.parse().ok()?;
+    let told = Told {
+        what,
+        snapshot: fields::snapshot(rest)?,
+        now,
+        instance,
+    };
+    Some((unescape(rest.next()?)?, told))
+}
+
+fn is_all(rest: &mut Split<'_, char>) -> Option<()> {
+    rest.next().is_none().then_some(())
+}
+
+fn status(name: &str, argument: &str) -> Option<Status> {
+    let status = match name {
+        "settling" => return argument.parse().ok().map(Status::Settling),
+        "wait" => return argument.parse().ok().map(Status::Wait),
+        "done" => Status::Done,
+        "late" => Status::Late,
+        "stale" => Status::Stale,
+        "opened" => Status::Opened,
+        "closed" => Status::Closed,
+        "granted" => Status::Granted,
+        "full" => Status::Full,
+        "pass" => Status::Pass,
+        "refused" => Status::Refused,
+        _ => return None,
+    };
+    argument.is_empty().then_some(status)
+}
+
+fn sums(text: &str) -> Option<Sums> {
+    let mut parts = text.split(',');
+    let sums = Sums {
+        calls: parts.next()?.parse().ok()?,
+        failures: parts.next()?.parse().ok()?,
+        slow: parts.next()?.parse().ok()?,
+        // Nobody has told of calls that have not ended.
+        hung: 0,
+    };
+    parts.next().is_none().then_some(sums)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::reason::Reason;
+    use crate::rules::fleet::Cover;
+    use crate::rules::fleet::CoverKind;
+    use crate::rules::fleet::Phase;
+    use crate::rules::fleet::Snapshot;
+    use crate::state::State;
+
+    use super::*;
+
+    const OPEN: &str = "1800000000001|open|1800000060000|60000|3|failure_rate:7:70:0.1|0|\
+                        forced_open:1800000000001:5:9:ann:%3a-)";
+
+    fn open() -> Snapshot {
+        Snapshot {
+            epoch: 1_800_000_000_001,
+            phase: Phase::Open,
+            until: 1_800_000_060_000,
+            length: 60_000,
+            trips: 3,
+            opened_by: Some(Reason::FailureRate {
+                failures: 7,
+                calls: 70,
+                limit: 0.1,
+            }),
+            is_suspect: false,
+            cover: Some(Cover {
+                kind: CoverKind::ForcedOpen,
+                id: 1_800_000_000_001,
+                began: 5,
+                until: 9,
+                actor: "ann".to_owned(),
+                why: ":-)".to_owned(),
+            }),
+        }
+    }
+
+    #[test]
+    fn a_reply_says_what_came_of_it_and_what_stands() {
+        for (ending, is_lost) in [("", false), ("nopub", true)] {
+            let text = format!("18446744073709551615|wait|250|1800000000009|9,8,7|{OPEN}|{ending}");
+            let expected = Reply {
+                status: Status::Wait(250),
+                now: 1_800_000_000_009,
+                snapshot: open(),
+                sums: Sums {
+                    calls: 9,
+                    failures: 8,
+                    slow: 7,
+                    hung: 0,
+                },
+            };
+            assert_eq!(reply(&text), Some((u64::MAX, expected)));
+            assert_eq!(is_unpublished(&text), is_lost);
+        }
+    }
+
+    #[test]
+    fn each_status_has_its_name() {
+        for (name, argument, expected) in [
+            ("done", "", Status::Done),
+            ("late", "", Status::Late),
+            ("stale", "", Status::Stale),
+            ("opened", "", Status::Opened),
+            ("closed", "", Status::Closed),
+            ("settling", "7", Status::Settling(7)),
+            ("granted", "", Status::Granted),
+            ("full", "", Status::Full),
+            ("wait", "7", Status::Wait(7)),
+            ("pass", "", Status::Pass),
+            ("refused", "", Status::Refused),
+        ] {
+            assert_eq!(status(name, argument), Some(expected));
+        }
+        assert_eq!(status("wait", ""), None);
+        assert_eq!(status("done", "7"), None);
+        assert_eq!(status("undone", ""), None);
+    }
+
+    #[test]
+    fn a_message_names_its_circuit_whatever_its_name() {
+        let text = format!("moved|closed|open|open_for:::|00000000000000ff|12|{OPEN}|a%7cb");
+        let expected = Told {
+            what: What::Moved {
+                from: State::Closed,
+                to: State::Open,
+                reason: Reason::OpenFor,
+            },
+            snapshot: open(),
+            now: 12,
+            instance: 255,
+        };
+        assert_eq!(message(&text), Some(("a|b".to_owned(), expected.clone())));
+        let entry = format!("{text}|worker%3a7");
+        assert_eq!(
+            journal_entry(&entry),
+            Some((expected, "worker:7".to_owned()))
+        );
+        for (name, what) in [("suspect", What::Suspect), ("restored", What::Restored)] {
+            let text = format!("{name}|||-|00000000000000ff|12|{OPEN}|s");
+            assert_eq!(message(&text).map(|(_, told)| told.what), Some(what));
+        }
+    }
+
+    /// Another version, another program, or half a text: none of it may be taken for something.
+    #[test]
+    fn no_beginning_of_a_text_and_no_longer_one_reads_as_one() {
+        let text = format!("7|done||12|0,0,0|{OPEN}|");
+        assert!(reply(&text).is_some());
+        for end in 0..text.len() {
+            assert_eq!(reply(&text[..end]), None, "{}", &text[..end]);
+        }
+        assert_eq!(reply(&format!("{text}|")), None);
+        assert_eq!(reply(&format!("{text}x")), None);
+        let text = format!("suspect|||-|ff|12|{OPEN}|s");
+        assert!(message(&text).is_some());
+        assert_eq!(message(&format!("{text}|")), None);
+        assert_eq!(journal_entry(&text), None);
+        for end in 0..text.len() - 1 {
+            // The name of the circuit may be a shorter one, or none.
+            assert_eq!(message(&text[..end]), None, "{}", &text[..end]);
+        }
+    }
+}
