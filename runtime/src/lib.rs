@@ -325,6 +325,10 @@ pub use settings::Source;
 pub use site::CallSite;
 pub use site::call_sites;
 pub use state::State;
+#[cfg(feature = "redis")]
+pub use store::AddressError;
+#[cfg(feature = "redis")]
+pub use store::Redis;
 pub use timed_out::TimedOut;
 pub use timeout::Timeout;
 pub use verdict::IntoVerdict;

@@ -18,6 +18,9 @@ use crate::rules::fleet::Request;
 use crate::rules::fleet::Told;
 
 pub use memory::MemoryStore;
+pub use redis::AddressError;
+pub(crate) use redis::Counts;
+pub use redis::Redis;
 
 /// A store that circuits are shared through.
 pub(crate) trait Store: Send + Sync {
@@ -38,6 +41,30 @@ pub(crate) trait Store: Send + Sync {
     /// Whether its connection can fall behind: then no answer proves that all messages before
     /// it have come, and circuits are asked for again and again.
     fn polls(&self) -> Option<Duration>;
+
+    /// The last that has happened to a circuit, newest first and at most `limit`; the store
+    /// keeps [`JOURNAL`] of each.
+    fn journal<'a>(&'a self, circuit: &'a str, limit: usize) -> Journal<'a>;
+
+    /// What its connection has done so far, where it has one.
+    fn counts(&self) -> Option<Arc<Counts>> {
+        None
+    }
+}
+
+/// A store keeps so many entries of each circuit.
+pub(crate) const JOURNAL: usize = 100;
+
+/// Entries of a journal, to come.
+pub(crate) type Journal<'a> =
+    Pin<Box<dyn Future<Output = Result<Vec<Entry>, StoreError>> + Send + 'a>>;
+
+/// That a circuit has moved, or was put back.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Entry {
+    pub(crate) told: Told,
+    /// What the process is called whose command it was.
+    pub(crate) origin: String,
 }
 
 /// The answer to a command, to come.
