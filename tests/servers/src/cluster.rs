@@ -11,7 +11,8 @@ use crate::wait::wait;
 /// How many slots a cluster has.
 const SLOTS: usize = 16_384;
 
-/// Three masters, a third of the slots each, and perhaps a replica of each.
+/// Three masters, a third of the slots each, and perhaps a replica of each. It takes a Redis
+/// of version 7 or later.
 #[derive(Debug)]
 pub struct Cluster {
     pub(crate) nodes: Vec<Server>,

@@ -99,6 +99,11 @@ impl Server {
         self.plan.socket()
     }
 
+    /// `redis+unix:///PATH` of that socket.
+    pub fn unix_url(&self) -> String {
+        format!("redis+unix://{}", self.unix_socket().display())
+    }
+
     /// Its port for TLS, which is served if the options say so.
     pub fn tls_port(&self) -> u16 {
         self.plan.ports.tls

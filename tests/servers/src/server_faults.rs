@@ -15,7 +15,7 @@ impl Server {
     }
 
     /// Starts it again on the same port, after killing it where it runs. Nothing was written
-    /// to disk, so its database is empty, its scripts are gone, and it replicates nobody.
+    /// to disk, so its database is empty and its scripts are gone.
     #[track_caller]
     pub fn restart(&self) {
         let mut process = self.process();

@@ -124,6 +124,11 @@ fn a_black_hole_swallows_what_is_sent_and_even_the_end() {
     server.order(&["PUBLISH", "c", "m"]);
     let mut new = Client::of(proxy.address());
     new.say("PING");
+    let commands = ("SET a 1\r\n".len() + "PING\r\n".len()) as u64;
+    until("all of it is lost", || {
+        let up = proxy.swallowed(Direction::Up) == commands;
+        (up && proxy.swallowed(Direction::Down) > 0).then_some(())
+    });
     assert!(client.hears_nothing() && told.hears_nothing() && new.hears_nothing());
     proxy.heal();
     // What has lost something stays silent, whatever follows.

@@ -43,6 +43,8 @@ fn a_unix_socket_is_served() {
     };
     let mut stream = UnixStream::connect(server.unix_socket()).unwrap();
     assert_eq!(pong(&mut stream).unwrap(), "+PONG\r\n");
+    let path = server.unix_url();
+    assert!(path.starts_with("redis+unix:///"), "{path}");
 }
 
 #[test]

@@ -174,6 +174,11 @@ impl Proxy {
         self.shared.live()
     }
 
+    /// How many bytes were lost in a black hole on their way in a direction, in all.
+    pub fn swallowed(&self, direction: Direction) -> u64 {
+        self.shared.swallowed(direction)
+    }
+
     /// How many bytes it has passed on in a direction, in all.
     pub fn bytes(&self, direction: Direction) -> u64 {
         self.shared.bytes(direction)

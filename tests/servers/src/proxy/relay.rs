@@ -55,8 +55,12 @@ async fn carry(
 ) -> io::Result<()> {
     if opened(&mut rules).await == Passage::Swallowed {
         let mut bytes = [0; 4096];
-        while client.read(&mut bytes).await? > 0 {}
-        return Ok(());
+        loop {
+            match client.read(&mut bytes).await? {
+                0 => return Ok(()),
+                lost => shared.lost(Direction::Up, lost),
+            }
+        }
     }
     let address = rules.borrow().server;
     let mut server = TcpStream::connect(address).await?;
@@ -134,6 +138,7 @@ impl Way<'_> {
                         if piece.is_empty() {
                             return self.ended_in_silence();
                         }
+                        self.shared.lost(self.direction, piece.len());
                     } else if piece.is_empty() {
                         return self.to.shutdown().await;
                     } else if speaks {

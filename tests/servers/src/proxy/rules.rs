@@ -59,6 +59,7 @@ pub(crate) struct Shared {
     accepted: AtomicUsize,
     live: AtomicUsize,
     bytes: [AtomicU64; 2],
+    swallowed: [AtomicU64; 2],
 }
 
 impl Shared {
@@ -79,6 +80,7 @@ impl Shared {
             accepted: AtomicUsize::new(0),
             live: AtomicUsize::new(0),
             bytes: [AtomicU64::new(0), AtomicU64::new(0)],
+            swallowed: [AtomicU64::new(0), AtomicU64::new(0)],
         }
     }
 
@@ -126,6 +128,14 @@ impl Shared {
 
     pub(crate) fn bytes(&self, direction: Direction) -> u64 {
         self.bytes[direction as usize].load(SeqCst)
+    }
+
+    pub(crate) fn lost(&self, direction: Direction, bytes: usize) {
+        self.swallowed[direction as usize].fetch_add(bytes as u64, SeqCst);
+    }
+
+    pub(crate) fn swallowed(&self, direction: Direction) -> u64 {
+        self.swallowed[direction as usize].load(SeqCst)
     }
 
     pub(crate) fn listens(&self) -> bool {
