@@ -104,7 +104,9 @@ impl Cluster {
         };
         let connected = steps.await;
         connected.map_err(Fault::into_store_error)?;
-        cluster.open_missing().await;
+        // A node that is missing is tried again.
+        let is_whole = cluster.open_missing().await.is_ok();
+        cluster.has_changed.store(!is_whole, Relaxed);
         Ok(cluster)
     }
 

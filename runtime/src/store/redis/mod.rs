@@ -22,6 +22,8 @@ mod stream;
 mod supervisor;
 #[cfg(test)]
 mod testing;
+#[cfg(test)]
+mod tests;
 mod time;
 mod tls;
 #[cfg(test)]
