@@ -332,7 +332,12 @@ pub use site::CallSite;
 pub use site::call_sites;
 pub use state::State;
 #[cfg(feature = "redis")]
+#[cfg(feature = "redis")]
+pub use store::AddressError;
+#[cfg(feature = "redis")]
 pub use store::MemoryStore;
+#[cfg(feature = "redis")]
+pub use store::Redis;
 #[cfg(feature = "redis")]
 pub use store::SharedStore;
 pub use timed_out::TimedOut;

@@ -35,6 +35,10 @@ use crate::settings::ConfigError;
 use crate::settings::Problem;
 use crate::settings::list;
 #[cfg(feature = "redis")]
+use crate::store::AddressError;
+#[cfg(feature = "redis")]
+use crate::store::Redis;
+#[cfg(feature = "redis")]
 use crate::store::SharedStore;
 
 /// Sets up a registry: the global one with [`install`](Self::install), a private
@@ -84,8 +88,12 @@ pub enum BuildError {
     /// What was asked for is wrong; all of it is listed.
     #[error("{}", list(.0))]
     Problems(Vec<Problem>),
-    /// The thread of a listener could not be started.
-    #[error("the thread of a listener could not be started")]
+    /// What is said of the store is wrong.
+    #[cfg(feature = "redis")]
+    #[error("the store that circuits are to be shared through")]
+    Store(#[source] AddressError),
+    /// A thread could not be started: of a listener, or of the store.
+    #[error("a thread could not be started")]
     Thread(#[source] io::Error),
 }
 
@@ -266,6 +274,22 @@ impl RegistryBuilder {
         self
     }
 
+    /// Shares all circuits with the other processes that have the same Redis: short for
+    /// [`store`](Self::store) with [`Redis::new`].
+    ///
+    /// ```no_run
+    /// # fn main() -> Result<(), breakerbox::BuildError> {
+    /// breakerbox::Registry::builder()
+    ///     .redis("redis://cache.internal")
+    ///     .install()?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[cfg(feature = "redis")]
+    pub fn redis(self, url: impl Into<String>) -> Self {
+        self.store(Redis::new(url))
+    }
+
     /// Shares all circuits with the other processes that have the same store: what one of
     /// them has seen protects all, and all together probe no more than one may.
     ///
@@ -370,6 +394,11 @@ impl RegistryBuilder {
 
     /// Puts all of it in force, or nothing. Gives what is written and cannot be in force.
     fn apply(mut self, registry: &Registry) -> Result<Vec<ConfigError>, BuildError> {
+        #[cfg(feature = "redis")]
+        let store = match self.sharing.store.take() {
+            Some(store) => Some(store.open().map_err(BuildError::Store)?),
+            None => None,
+        };
         let inner = &registry.inner;
         let mut problems = Vec::new();
         problems.extend(self.wrong_names());
@@ -413,7 +442,10 @@ impl RegistryBuilder {
             inner.host.set_seed(seed);
         }
         #[cfg(feature = "redis")]
-        registry.share(self.sharing).map_err(BuildError::Thread)?;
+        if let Some(store) = store {
+            let shared = registry.share(store, self.sharing.when_lost);
+            shared.map_err(BuildError::Thread)?;
+        }
         if self.publishes {
             inner.publishes.store(true, Relaxed);
         }

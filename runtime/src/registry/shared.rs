@@ -12,6 +12,7 @@ use crate::member::WhenStoreIsLost;
 use crate::registry::Inner;
 use crate::registry::Registry;
 use crate::store::SharedStore;
+use crate::store::Store;
 
 /// What a builder says about it.
 #[derive(Default)]
@@ -21,11 +22,8 @@ pub(super) struct Sharing {
 }
 
 impl Registry {
-    /// From now on its circuits are shared, if that is asked for.
-    pub(super) fn share(&self, sharing: Sharing) -> io::Result<()> {
-        let Some(store) = sharing.store else {
-            return Ok(());
-        };
+    /// From now on its circuits are shared.
+    pub(super) fn share(&self, store: Arc<dyn Store>, when_lost: WhenStoreIsLost) -> io::Result<()> {
         // The thread lives on after a registry that is only dropped, for a moment.
         let registry = Arc::downgrade(&self.inner);
         let tell = move |heard| {
@@ -33,7 +31,7 @@ impl Registry {
                 inner.tell_of_store(heard);
             }
         };
-        let fleet = Fleet::start(store.into_inner(), sharing.when_lost, tell)?;
+        let fleet = Fleet::start(store, when_lost, tell)?;
         // A builder is applied once.
         let _ = self.inner.fleet.set(fleet);
         for breaker in self.services() {

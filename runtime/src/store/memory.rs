@@ -1,6 +1,7 @@
 //! A store in the memory of one process, for several registries in it.
 
 use std::collections::HashMap;
+use std::collections::VecDeque;
 use std::fmt;
 use std::future;
 use std::sync::Arc;
@@ -15,6 +16,11 @@ use crate::policy::Policy;
 use crate::rules::fleet;
 use crate::rules::fleet::Request;
 use crate::rules::fleet::Shared;
+use crate::rules::fleet::Told;
+use crate::rules::fleet::What;
+use crate::store::Entry;
+use crate::store::JOURNAL;
+use crate::store::Journal;
 use crate::store::Listener;
 use crate::store::Store;
 use crate::store::StoreError;
@@ -30,8 +36,16 @@ pub struct MemoryStore {
 #[derive(Default)]
 struct Hub {
     /// Held while everybody is told, so that all hear in one order.
-    circuits: Mutex<HashMap<String, Shared>>,
+    circuits: Mutex<HashMap<String, Kept>>,
     listeners: Mutex<Vec<Arc<dyn Listener>>>,
+}
+
+/// All of one circuit.
+#[derive(Default)]
+struct Kept {
+    state: Option<Shared>,
+    /// Newest first.
+    journal: VecDeque<Entry>,
 }
 
 impl MemoryStore {
@@ -48,7 +62,7 @@ impl MemoryStore {
 }
 
 impl Hub {
-    fn circuits(&self) -> MutexGuard<'_, HashMap<String, Shared>> {
+    fn circuits(&self) -> MutexGuard<'_, HashMap<String, Kept>> {
         self.circuits.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -75,12 +89,14 @@ impl Store for MemoryStore {
         _within: Duration,
     ) -> Submission<'a> {
         let mut circuits = self.hub.circuits();
-        let applied = fleet::apply(circuits.get(circuit), &request, policy, now());
-        match applied.state {
-            Some(state) if applied.is_changed => {
-                circuits.insert(circuit.to_owned(), state);
+        let before = circuits.get(circuit).and_then(|kept| kept.state.as_ref());
+        let applied = fleet::apply(before, &request, policy, now());
+        if applied.is_changed {
+            let kept = circuits.entry(circuit.to_owned()).or_default();
+            kept.state = applied.state;
+            for told in &applied.told {
+                kept.enter(told);
             }
-            Some(_) | None => {}
         }
         for told in &applied.told {
             for listener in self.hub.listeners() {
@@ -93,6 +109,29 @@ impl Store for MemoryStore {
 
     fn polls(&self) -> Option<Duration> {
         None
+    }
+
+    fn journal<'a>(&'a self, circuit: &'a str, limit: usize) -> Journal<'a> {
+        let circuits = self.hub.circuits();
+        let kept = circuits.get(circuit);
+        let entries = kept.map(|kept| kept.journal.iter().take(limit).cloned().collect());
+        Box::pin(future::ready(Ok(entries.unwrap_or_default())))
+    }
+}
+
+impl Kept {
+    fn enter(&mut self, told: &Told) {
+        match told.what {
+            What::Moved { .. } | What::Restored => {}
+            // Nothing has happened yet.
+            What::Suspect => return,
+        }
+        self.journal.push_front(Entry {
+            told: told.clone(),
+            // All of them are in this process.
+            origin: String::new(),
+        });
+        self.journal.truncate(JOURNAL);
     }
 }
 

@@ -18,20 +18,39 @@ use crate::rules::fleet::Request;
 use crate::rules::fleet::Told;
 
 pub use memory::MemoryStore;
+pub use redis::AddressError;
+pub(crate) use redis::Counts;
+pub use redis::Redis;
 
-/// A store that circuits can be shared through.
+/// A store that circuits can be shared through: [`Redis`], or a [`MemoryStore`].
 #[derive(Clone)]
-pub struct SharedStore(Arc<dyn Store>);
+pub struct SharedStore(Kind);
+
+#[derive(Clone)]
+enum Kind {
+    Memory(MemoryStore),
+    Redis(Box<Redis>),
+}
 
 impl SharedStore {
-    pub(crate) fn into_inner(self) -> Arc<dyn Store> {
-        self.0
+    /// Judges what is said about it. It connects to nothing yet.
+    pub(crate) fn open(self) -> Result<Arc<dyn Store>, AddressError> {
+        Ok(match self.0 {
+            Kind::Memory(store) => Arc::new(store),
+            Kind::Redis(redis) => Arc::new(redis.open()?),
+        })
     }
 }
 
 impl From<MemoryStore> for SharedStore {
     fn from(store: MemoryStore) -> Self {
-        Self(Arc::new(store))
+        Self(Kind::Memory(store))
+    }
+}
+
+impl From<Redis> for SharedStore {
+    fn from(redis: Redis) -> Self {
+        Self(Kind::Redis(Box::new(redis)))
     }
 }
 
@@ -60,6 +79,30 @@ pub(crate) trait Store: Send + Sync {
     /// Whether its connection can fall behind: then no answer proves that all messages before
     /// it have come, and circuits are asked for again and again.
     fn polls(&self) -> Option<Duration>;
+
+    /// The last that has happened to a circuit, newest first and at most `limit`; the store
+    /// keeps [`JOURNAL`] of each.
+    fn journal<'a>(&'a self, circuit: &'a str, limit: usize) -> Journal<'a>;
+
+    /// What its connection has done so far, where it has one.
+    fn counts(&self) -> Option<Arc<Counts>> {
+        None
+    }
+}
+
+/// A store keeps so many entries of each circuit.
+pub(crate) const JOURNAL: usize = 100;
+
+/// Entries of a journal, to come.
+pub(crate) type Journal<'a> =
+    Pin<Box<dyn Future<Output = Result<Vec<Entry>, StoreError>> + Send + 'a>>;
+
+/// That a circuit has moved, or was put back.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Entry {
+    pub(crate) told: Told,
+    /// What the process is called whose command it was.
+    pub(crate) origin: String,
 }
 
 /// The answer to a command, to come.

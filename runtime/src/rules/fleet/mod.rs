@@ -43,8 +43,6 @@ use crate::policy::Policy;
 
 use motion::Motion;
 
-pub(crate) use motion::millis;
-
 /// What came of one command.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Applied {

@@ -1,11 +1,158 @@
-//! A store in Redis.
+//! A store in Redis: one connection to a process, which carries the commands and the messages
+//! of all its circuits.
 
+mod address;
+mod backoff;
+mod calls;
+mod cluster;
+mod connection;
+mod counts;
 #[cfg(test)]
 mod conformance;
 #[cfg(test)]
 mod differential;
+mod ear;
+mod fault;
+mod link;
+mod options;
+mod plan;
+mod pushes;
+mod sentinel;
+mod server;
+mod slots;
+mod stream;
+mod supervisor;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]
+mod tests;
+mod time;
+mod tls;
+#[cfg(test)]
 mod twin;
 mod wire;
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use tokio::task::AbortHandle;
+
+use crate::policy::Policy;
+use crate::rules::fleet::Request;
+use crate::store::Journal;
+use crate::store::Listener;
+use crate::store::Store;
+use crate::store::StoreError;
+use crate::store::Submission;
+
+use calls::Calls;
+use ear::Ear;
+use plan::Plan;
+use supervisor::Standing;
+
+pub use address::AddressError;
+pub(crate) use counts::Counts;
+pub use options::Redis;
+
+/// Circuits in Redis. Dropped, it disconnects.
+pub(crate) struct RedisStore {
+    plan: Arc<Plan>,
+    calls: Arc<Calls>,
+    standing: Arc<Standing>,
+    supervisor: OnceLock<AbortHandle>,
+}
+
+impl RedisStore {
+    fn new(plan: Plan) -> Self {
+        let calls = Calls {
+            prefix: plan.prefix.clone(),
+            origin: plan.origin.clone(),
+            counts: Arc::default(),
+        };
+        Self {
+            plan: Arc::new(plan),
+            calls: Arc::new(calls),
+            standing: Arc::new(Standing::new()),
+            supervisor: OnceLock::new(),
+        }
+    }
+}
+
+impl Store for RedisStore {
+    /// # Panics
+    ///
+    /// Outside of a tokio runtime with its timer and its sockets.
+    fn start(&self, listener: Arc<dyn Listener>) {
+        self.supervisor.get_or_init(|| {
+            let supervised = supervisor::supervise(
+                Arc::clone(&self.plan),
+                Arc::clone(&self.calls),
+                Arc::clone(&self.standing),
+                Arc::new(Ear::new(listener)),
+            );
+            tokio::spawn(supervised).abort_handle()
+        });
+    }
+
+    fn submit<'a>(
+        &'a self,
+        circuit: &'a str,
+        request: Request,
+        policy: &'a Policy,
+        within: Duration,
+    ) -> Submission<'a> {
+        Box::pin(async move {
+            let counts = &self.calls.counts;
+            let called = match self.standing.link() {
+                Ok(link) => {
+                    counts.sent(&request.command);
+                    let called = link.call(circuit, &request, policy, within).await;
+                    called.map_err(fault::Fault::into_store_error)
+                }
+                Err(cause) => Err(unavailable(cause)),
+            };
+            called.inspect_err(|error| counts.dropped_for(error))
+        })
+    }
+
+    fn journal<'a>(&'a self, circuit: &'a str, limit: usize) -> Journal<'a> {
+        Box::pin(async move {
+            let link = self.standing.link().map_err(unavailable)?;
+            let read = link.journal(circuit, limit).await;
+            read.map_err(fault::Fault::into_store_error)
+        })
+    }
+
+    fn polls(&self) -> Option<Duration> {
+        let link = self.standing.link().ok()?;
+        link.polls(&self.plan)
+    }
+
+    fn counts(&self) -> Option<Arc<Counts>> {
+        Some(Arc::clone(&self.calls.counts))
+    }
+}
+
+/// Without a connection nothing can be said of one circuit, whatever the cause of that is.
+fn unavailable(cause: StoreError) -> StoreError {
+    match cause {
+        StoreError::Unavailable(_) => cause,
+        other => StoreError::Unavailable(other.to_string().into()),
+    }
+}
+
+impl Drop for RedisStore {
+    fn drop(&mut self) {
+        if let Some(supervisor) = self.supervisor.get() {
+            supervisor.abort();
+        }
+    }
+}
+
+impl fmt::Debug for RedisStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RedisStore").finish_non_exhaustive()
+    }
+}

@@ -106,6 +106,7 @@ pub(super) fn reason(text: &str) -> Option<Reason> {
         "override" => Reason::Override,
         "override_ended" => Reason::OverrideEnded,
         "reset" => Reason::Reset,
+        "shared" => Reason::Shared,
         _ => return None,
     })
 }
@@ -149,7 +150,8 @@ pub(super) fn write_reason(reason: Option<Reason>) -> String {
         | Reason::ProbeSlow
         | Reason::Override
         | Reason::OverrideEnded
-        | Reason::Reset => format!("{label}:::"),
+        | Reason::Reset
+        | Reason::Shared => format!("{label}:::"),
     }
 }
 

@@ -1,0 +1,155 @@
+//! Calls the script: at most once, before its deadline or never, and with a number that has
+//! to come back.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use redis::Cmd;
+use tokio::time::Instant;
+
+use crate::policy::Policy;
+use crate::rules::fleet::Reply;
+use crate::rules::fleet::Request;
+use crate::rules::fleet::Status;
+use crate::store::Entry;
+use crate::store::StoreError;
+use crate::store::redis::connection::Connection;
+use crate::store::redis::connection::RESPONSE;
+use crate::store::redis::counts::Counts;
+use crate::store::redis::fault::Fault;
+use crate::store::redis::wire;
+use crate::store::redis::wire::Sent;
+
+/// What all calls of one process have in common.
+pub(super) struct Calls {
+    pub(super) prefix: String,
+    /// What the journal calls this process.
+    pub(super) origin: String,
+    pub(super) counts: Arc<Counts>,
+}
+
+/// An answer, and whether what it tells was kept from the others.
+pub(super) struct Answer {
+    pub(super) reply: Reply,
+    pub(super) was_not_published: bool,
+}
+
+/// How to reach the circuit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    Straight,
+    /// The node has it only for those who were sent there.
+    Asking,
+}
+
+/// The milliseconds of a reply are the whole ones that have passed.
+const GRAIN: Duration = Duration::from_micros(500);
+
+impl Calls {
+    /// Does one command on a circuit.
+    pub(super) async fn call(
+        &self,
+        connection: &Connection,
+        way: Way,
+        circuit: &str,
+        request: &Request,
+        policy: &Policy,
+        within: Duration,
+    ) -> Result<Answer, Fault> {
+        // Nobody hears of what is done later.
+        let within = within.min(RESPONSE);
+        let begun = Instant::now();
+        let mut request = request.clone();
+        request.deadline = connection.clock.deadline(begun, within);
+        let nonce = fastrand::u64(..);
+        let sent = wire::send(&self.prefix, circuit, nonce, &self.origin, &request, policy);
+        let text = self.ask(connection, way, &sent, begun, within).await?;
+        let Some((echo, reply)) = wire::reply(&text) else {
+            return Err(out_of_step(connection));
+        };
+        if echo != nonce {
+            return Err(out_of_step(connection));
+        }
+        let micros = reply.now.saturating_mul(1000).saturating_add(500);
+        let clock = &connection.clock;
+        clock.heard(begun, Instant::now(), micros, GRAIN);
+        if reply.status == Status::Late {
+            connection.nudge.notify_one();
+            return Err(Fault::Refused(StoreError::Late));
+        }
+        Ok(Answer {
+            reply,
+            was_not_published: wire::is_unpublished(&text),
+        })
+    }
+
+    /// By the hash of the script, and where the server does not know it, by its text.
+    async fn ask(
+        &self,
+        connection: &Connection,
+        way: Way,
+        sent: &Sent,
+        begun: Instant,
+        within: Duration,
+    ) -> Result<String, Fault> {
+        let short = command("EVALSHA", wire::sha(), sent);
+        let fault = match send(connection, way, short, within).await {
+            Err(Fault::NoScript) => Fault::NoScript,
+            answer => return answer,
+        };
+        let left = within.saturating_sub(begun.elapsed());
+        if left.is_zero() {
+            return Err(fault);
+        }
+        send(connection, way, command("EVAL", wire::SCRIPT, sent), left).await
+    }
+
+    /// The last entries of a circuit's journal, newest first.
+    pub(super) async fn journal(
+        &self,
+        connection: &Connection,
+        circuit: &str,
+        limit: usize,
+    ) -> Result<Vec<Entry>, Fault> {
+        let Some(last) = limit.checked_sub(1) else {
+            return Ok(Vec::new());
+        };
+        let mut command = redis::cmd("LRANGE");
+        command
+            .arg(wire::journal_key(&self.prefix, circuit))
+            .arg(0)
+            .arg(last);
+        let texts: Vec<String> = connection.ask(&command, RESPONSE).await?;
+        // What a version to come has written is left out.
+        let entries = texts.iter().filter_map(|text| wire::journal_entry(text));
+        Ok(entries
+            .map(|(told, origin)| Entry { told, origin })
+            .collect())
+    }
+}
+
+async fn send(
+    connection: &Connection,
+    way: Way,
+    command: Cmd,
+    within: Duration,
+) -> Result<String, Fault> {
+    match way {
+        Way::Straight => connection.ask(&command, within).await,
+        Way::Asking => connection.ask_asking(command, within).await,
+    }
+}
+
+fn command(name: &str, script: &str, sent: &Sent) -> Cmd {
+    let mut command = redis::cmd(name);
+    command.arg(script).arg(sent.keys.len());
+    command.arg(sent.keys.as_slice()).arg(sent.args.as_slice());
+    command
+}
+
+/// The answer belongs to another command, and so would every one after it.
+fn out_of_step(connection: &Connection) -> Fault {
+    let cause = StoreError::Unavailable("its answers were out of step".into());
+    connection.lose(cause.clone());
+    Fault::Lost(cause)
+}

@@ -1,0 +1,201 @@
+//! Connections that break, and servers that die, hang or fall silent.
+
+use std::time::Duration;
+
+use breakerbox_servers::Direction;
+use breakerbox_servers::Proxy;
+use breakerbox_servers::Server;
+use tokio::time::Instant;
+
+use super::connected;
+use super::force_open;
+use super::start;
+use crate::rules::fleet::Status;
+use crate::store::StoreError;
+use crate::store::redis::Redis;
+
+/// M10, M12
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_that_is_killed_and_starts_again_empty_is_found_again() {
+    let server = Server::start().expect("a server");
+    let mut process = connected(&Redis::new(server.url())).await;
+    process.trip("stripe").await.expect("an answer");
+    server.kill();
+    let cause = process.down().await;
+    assert!(matches!(cause, StoreError::Unavailable(_)), "{cause}");
+    let begun = Instant::now();
+    let refused = process
+        .sync("stripe")
+        .await
+        .expect_err("there is no server");
+    assert!(matches!(refused, StoreError::Unavailable(_)), "{refused}");
+    assert!(
+        begun.elapsed() < Duration::from_millis(50),
+        "it answers at once"
+    );
+    server.restart();
+    process.up().await;
+    assert!(
+        !process.is_open("stripe").await,
+        "the server has lost everything"
+    );
+    assert_eq!(
+        (process.counts.connections(), process.counts.losses()),
+        (2, 1)
+    );
+}
+
+/// M10: one event to a loss, not one to an attempt.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_loss_is_told_once_however_long_it_lasts() {
+    let server = Server::start().expect("a server");
+    let proxy = Proxy::start(server.address()).expect("a proxy");
+    let mut process = connected(&Redis::new(proxy.url())).await;
+    server.kill();
+    process.down().await;
+    let attempts = proxy.accepted();
+    super::eventually("it has tried thrice more", || async {
+        proxy.accepted() >= attempts + 3
+    })
+    .await;
+    assert!(process.heard.try_recv().is_err(), "it tells of it once");
+    server.restart();
+    process.up().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_loss_costs_one_reconnect() {
+    let server = Server::start().expect("a server");
+    let proxy = Proxy::start(server.address()).expect("a proxy");
+    let mut process = connected(&Redis::new(proxy.url())).await;
+    for loss in 1..=5 {
+        if loss % 2 == 0 {
+            proxy.drop_connections();
+        } else {
+            proxy.reset_connections();
+        }
+        process.down().await;
+        process.up().await;
+        process.sync("stripe").await.expect("an answer");
+        assert_eq!(proxy.accepted(), loss + 1);
+        assert_eq!(process.counts.losses(), loss as u64);
+    }
+    assert_eq!(server.client_count(), 1);
+}
+
+/// Whoever closed a connection has many witnesses: each command that waited, the socket, the
+/// heartbeat.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn many_commands_that_lose_one_connection_lose_it_once() {
+    let server = Server::start().expect("a server");
+    let proxy = Proxy::start(server.address()).expect("a proxy");
+    let mut process = connected(&Redis::new(proxy.url())).await;
+    proxy.hold();
+    let waiting = (0..32).map(|_| process.sync("stripe"));
+    let mut waiting: Vec<_> = waiting.map(Box::pin).collect();
+    for command in &mut waiting {
+        // Sent, and not answered.
+        let sent = tokio::time::timeout(Duration::from_millis(1), command).await;
+        assert!(sent.is_err());
+    }
+    proxy.reset_connections();
+    for command in waiting {
+        command.await.expect_err("it was lost");
+    }
+    proxy.heal();
+    process.down().await;
+    process.up().await;
+    assert_eq!((proxy.accepted(), process.counts.losses()), (2, 1));
+}
+
+/// The control experiment: what nobody waits for any more is not done when the server goes
+/// on, though it has long taken it in.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_command_that_timed_out_at_a_stopped_server_is_not_executed_afterwards() {
+    let server = Server::start().expect("a server");
+    let mut process = connected(&Redis::new(server.url())).await;
+    server.stop();
+    let late = process.submit("stripe", force_open()).await;
+    assert_eq!(late.expect_err("nobody answers"), StoreError::TimedOut);
+    let cause = process.down().await;
+    assert_eq!(cause, StoreError::TimedOut);
+    server.cont();
+    process.up().await;
+    let reply = process.sync("stripe").await.expect("an answer");
+    assert_eq!((reply.snapshot.epoch, reply.snapshot.cover), (0, None));
+    let ran = server.command_stats()["evalsha"];
+    assert!(ran >= 4, "two trials, the late one and this one: {ran}");
+    // And one in time is.
+    let forced = process
+        .submit("stripe", force_open())
+        .await
+        .expect("an answer");
+    assert_eq!(forced.status, Status::Done);
+    assert!(forced.snapshot.cover.is_some());
+}
+
+/// M11
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_that_is_never_heard_again_is_left_after_the_lease_and_two_silences() {
+    let server = Server::start().expect("a server");
+    let proxy = Proxy::start(server.address()).expect("a proxy");
+    let mut process = connected(&Redis::new(proxy.url())).await;
+    proxy.black_hole();
+    let begun = Instant::now();
+    assert_eq!(process.down().await, StoreError::TimedOut);
+    // A third of the lease, and twice as long as an answer is waited for.
+    let noticed = begun.elapsed();
+    assert!(noticed < Duration::from_secs(2), "{noticed:?}");
+    proxy.heal();
+    process.up().await;
+    process.sync("stripe").await.expect("an answer");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_slow_network_is_not_a_loss() {
+    let server = Server::start().expect("a server");
+    let proxy = Proxy::start(server.address()).expect("a proxy");
+    proxy.delay(Direction::Up, Duration::from_millis(40));
+    proxy.delay(Direction::Down, Duration::from_millis(40));
+    let lease = Duration::from_millis(300);
+    let mut process = connected(&Redis::new(proxy.url()).lease(lease)).await;
+    // It would be late if its deadline were half a round trip off in the wrong direction.
+    let reply = process.trip("stripe").await.expect("an answer");
+    assert_eq!(reply.status, Status::Opened);
+    process.told().await;
+    let lag = process.counts.push_lag();
+    assert!(lag >= Duration::from_millis(20), "{lag:?}");
+    // Who cannot wait so long gets nothing, and that is no reason to leave.
+    for _ in 0..5 {
+        let within = Duration::from_millis(10);
+        let error = process.submit_within("stripe", force_open(), within).await;
+        assert_eq!(error.expect_err("too slow"), StoreError::TimedOut);
+    }
+    let reply = process.sync("stripe").await.expect("an answer");
+    assert_eq!(
+        reply.snapshot.cover, None,
+        "what nobody waited for was not done"
+    );
+    let beats = |process: &super::Process| process.counts.commands().last().expect("beats").1;
+    let so_far = beats(&process);
+    super::eventually("it has beaten for two leases", || async {
+        beats(&process) >= so_far + 6
+    })
+    .await;
+    assert_eq!(process.counts.losses(), 0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_that_is_not_there_yet_is_waited_for() {
+    let server = Server::start().expect("a server");
+    server.kill();
+    let mut process = start(&Redis::new(server.url()));
+    let cause = process.down().await;
+    assert!(
+        cause.to_string().contains("cannot reach 127.0.0.1"),
+        "{cause}"
+    );
+    server.restart();
+    process.up().await;
+    process.sync("stripe").await.expect("an answer");
+}

@@ -1,0 +1,162 @@
+//! What the processes of a fleet hear of each other.
+
+use breakerbox_servers::Server;
+use breakerbox_servers::until;
+
+use super::connected;
+use super::failures;
+use super::force_open;
+use crate::rules::fleet::Status;
+use crate::rules::fleet::What;
+use crate::state::State;
+use crate::store::Store;
+use crate::store::redis::Redis;
+
+/// M1
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn everybody_hears_what_anybody_does_and_so_does_whoever_did_it() {
+    let server = Server::start().expect("a server");
+    let redis = Redis::new(server.url());
+    let (mut one, mut other) = (connected(&redis).await, connected(&redis).await);
+    let reply = one.trip("stripe").await.expect("an answer");
+    assert_eq!(reply.status, Status::Opened);
+    for process in [&mut one, &mut other] {
+        let (circuit, told) = process.told().await;
+        assert_eq!(circuit, "stripe");
+        assert_eq!(told.snapshot, reply.snapshot);
+        assert!(matches!(
+            told.what,
+            What::Moved {
+                to: State::Open,
+                ..
+            }
+        ));
+        assert_eq!((told.now, told.instance), (reply.now, 7));
+        assert_eq!(process.store.polls(), None);
+    }
+}
+
+/// M2
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn failures_of_two_processes_count_together() {
+    let server = Server::start().expect("a server");
+    let redis = Redis::new(server.url());
+    let (one, other) = (connected(&redis).await, connected(&redis).await);
+    let reply = one.submit("stripe", failures(3)).await.expect("an answer");
+    assert_eq!(reply.status, Status::Done);
+    let reply = other
+        .submit("stripe", failures(2))
+        .await
+        .expect("an answer");
+    assert_eq!(reply.status, Status::Opened);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn fleets_with_different_prefixes_do_not_know_of_each_other() {
+    let server = Server::start().expect("a server");
+    let one = connected(&Redis::new(server.url()).prefix("payments")).await;
+    let mut other = connected(&Redis::new(server.url()).prefix("search")).await;
+    one.trip("stripe").await.expect("an answer");
+    assert!(!other.is_open("stripe").await);
+    // Its own message is the first that it hears.
+    other.trip("elastic").await.expect("an answer");
+    assert_eq!(other.told().await.0, "elastic");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_others_say_on_the_channel_is_counted_and_left_alone() {
+    let server = Server::start().expect("a server");
+    let mut process = connected(&Redis::new(server.url())).await;
+    for message in ["", "hello", "moved|closed|open", "\u{1}\u{2}"] {
+        server.order(&["PUBLISH", "breakerbox:events", message]);
+    }
+    // Somebody else who tests whether it hears itself.
+    server.order(&["PUBLISH", "breakerbox:events", "hello|0123456789abcdef"]);
+    process.trip("stripe").await.expect("an answer");
+    assert_eq!(process.told().await.0, "stripe");
+    assert_eq!(process.counts.foreign_messages(), 4);
+    assert_eq!(process.counts.losses(), 0);
+}
+
+/// The journal, newest first, with whoever it was.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_journal_says_what_happened_and_which_process_did_it() {
+    let server = Server::start().expect("a server");
+    let one = connected(&Redis::new(server.url()).instance("worker-1")).await;
+    let other = connected(&Redis::new(server.url()).instance("worker|2".replace('|', "-"))).await;
+    one.trip("stripe").await.expect("an answer");
+    other
+        .submit("stripe", force_open())
+        .await
+        .expect("an answer");
+    let entries = one.store.journal("stripe", 10).await.expect("a journal");
+    let read: Vec<_> = entries
+        .iter()
+        .map(|entry| (entry.origin.as_str(), entry.told.what))
+        .collect();
+    let [
+        (last, What::Moved { to, .. }),
+        (first, What::Moved { from, .. }),
+    ] = read.as_slice()
+    else {
+        panic!("{read:?}");
+    };
+    assert_eq!((*last, *to), ("worker-2", State::ForcedOpen));
+    assert_eq!((*first, *from), ("worker-1", State::Closed));
+    assert_eq!(
+        one.store
+            .journal("stripe", 1)
+            .await
+            .expect("a journal")
+            .len(),
+        1
+    );
+    assert_eq!(
+        one.store
+            .journal("stripe", 0)
+            .await
+            .expect("a journal")
+            .len(),
+        0
+    );
+    assert_eq!(
+        one.store
+            .journal("paypal", 10)
+            .await
+            .expect("a journal")
+            .len(),
+        0
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_sent_is_counted_by_what_it_was() {
+    let server = Server::start().expect("a server");
+    let process = connected(&Redis::new(server.url())).await;
+    process.trip("stripe").await.expect("an answer");
+    process.sync("stripe").await.expect("an answer");
+    process.sync("stripe").await.expect("an answer");
+    let counted = |op: &str| {
+        let mut commands = process.counts.commands();
+        commands.find(|(label, _)| *label == op).expect("a label").1
+    };
+    assert_eq!(
+        (counted("flush"), counted("sync"), counted("force")),
+        (1, 2, 0)
+    );
+    assert_eq!(
+        (process.counts.connections(), process.counts.losses()),
+        (1, 0)
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_store_that_is_dropped_disconnects() {
+    let server = Server::start().expect("a server");
+    let process = connected(&Redis::new(server.url())).await;
+    assert_eq!(server.client_count(), 1);
+    drop(process);
+    until("nobody is connected", || {
+        (server.client_count() == 0).then_some(())
+    });
+}
