@@ -1,4 +1,4 @@
-//! Several processes in one, over a store in memory.
+//! Several processes in one test: each registry is one, and all have one store.
 
 use std::sync::Arc;
 use std::sync::Mutex;
@@ -7,14 +7,25 @@ use std::time::Duration;
 use std::time::Instant;
 
 use breakerbox::Breaker;
+use breakerbox::Clock;
 use breakerbox::Event;
 use breakerbox::MemoryStore;
 use breakerbox::Policy;
+use breakerbox::Redis;
 use breakerbox::Registry;
+use breakerbox::RegistryBuilder;
+use breakerbox::SharedStore;
 use breakerbox::State;
+use breakerbox_servers::Server;
 
 /// So long nothing takes, however busy the machine is.
 const LONG: Duration = Duration::from_secs(20);
+
+/// What the processes share their circuits through.
+pub(super) enum Backing {
+    Memory(MemoryStore),
+    Redis(Box<Server>),
+}
 
 pub(super) struct Process {
     pub(super) registry: Registry,
@@ -22,39 +33,95 @@ pub(super) struct Process {
     events: Arc<Mutex<Vec<Event>>>,
 }
 
+/// Runs a test with a store in memory and with a real server.
+pub(super) fn on_each(test: impl Fn(&Backing)) {
+    test(&Backing::memory());
+    test(&Backing::redis());
+}
+
+impl Backing {
+    pub(super) fn memory() -> Self {
+        Self::Memory(MemoryStore::new())
+    }
+
+    pub(super) fn redis() -> Self {
+        Self::Redis(Box::new(Server::start().expect("a server: run ./tests/run")))
+    }
+
+    pub(super) fn store(&self) -> SharedStore {
+        match self {
+            Self::Memory(store) => store.clone().into(),
+            Self::Redis(server) => Redis::new(server.url()).into(),
+        }
+    }
+
+    pub(super) fn start(&self, policy: Policy) -> Process {
+        Process::start(policy, |builder| builder.store(self.store()))
+    }
+
+    pub(super) fn processes<const N: usize>(&self, policy: Policy) -> [Process; N] {
+        std::array::from_fn(|_| self.start(policy))
+    }
+}
+
 impl Process {
-    pub(super) fn start(store: &MemoryStore, policy: Policy) -> Self {
-        let events: Arc<Mutex<Vec<Event>>> = Arc::default();
-        let heard = Arc::clone(&events);
-        let registry = Registry::builder()
-            .declare_with("shared", policy)
-            .clock(breakerbox::Clock::system())
-            .store(store.clone())
-            .on_event(move |event| heard.lock().expect("no listener panics").push(event.clone()))
-            .build()
-            .expect("a right set-up");
-        let breaker = registry.breaker("shared").expect("declared");
-        let process = Self {
-            registry,
-            breaker,
-            events,
-        };
+    /// Starts one, and waits until it has found its store.
+    pub(super) fn start(
+        policy: Policy,
+        with: impl FnOnce(RegistryBuilder) -> RegistryBuilder,
+    ) -> Self {
+        let process = Self::start_alone(policy, with);
         process.eventually("it finds the store", || {
             process.count(|event| matches!(event, Event::StoreFound)) == 1
         });
         process
     }
 
+    /// Starts one that may have no store to find.
+    pub(super) fn start_alone(
+        policy: Policy,
+        with: impl FnOnce(RegistryBuilder) -> RegistryBuilder,
+    ) -> Self {
+        let events: Arc<Mutex<Vec<Event>>> = Arc::default();
+        let heard = Arc::clone(&events);
+        let builder = Registry::builder()
+            .declare_with("shared", policy)
+            .clock(Clock::system())
+            .on_event(move |event| {
+                let mut heard = heard.lock().expect("no listener panics");
+                heard.push(event.clone());
+            });
+        let registry = with(builder).build().expect("a right set-up");
+        let breaker = registry.breaker("shared").expect("declared");
+        Self {
+            registry,
+            breaker,
+            events,
+        }
+    }
+
     pub(super) fn fail(&self) {
-        self.breaker.try_acquire().expect("a closed circuit").failure();
+        let permit = self.breaker.try_acquire().expect("a closed circuit");
+        permit.failure();
     }
 
     pub(super) fn succeed(&self) {
-        self.breaker.try_acquire().expect("a closed circuit").success();
+        let permit = self.breaker.try_acquire().expect("a closed circuit");
+        permit.success();
     }
 
+    #[track_caller]
     pub(super) fn becomes(&self, state: State) {
         self.eventually(state.label(), || self.breaker.state() == state);
+    }
+
+    /// The circuit is open, and whoever comes may ask for leave to probe.
+    #[track_caller]
+    pub(super) fn cools_down(&self) {
+        self.eventually("the cooldown is over", || {
+            let snapshot = self.breaker.snapshot();
+            snapshot.state == State::Open && snapshot.retry_after == Some(Duration::ZERO)
+        });
     }
 
     pub(super) fn count(&self, is_meant: impl Fn(&Event) -> bool) -> usize {
@@ -62,19 +129,16 @@ impl Process {
         events.iter().filter(|event| is_meant(event)).count()
     }
 
+    #[track_caller]
     pub(super) fn eventually(&self, what: &str, is_so: impl Fn() -> bool) {
         let start = Instant::now();
         while !is_so() {
             assert!(
                 start.elapsed() < LONG,
-                "{what}: it is {:?}",
+                "it never came: {what}; it is {:?}",
                 self.breaker.snapshot()
             );
             thread::sleep(Duration::from_millis(1));
         }
     }
-}
-
-pub(super) fn processes<const N: usize>(store: &MemoryStore, policy: Policy) -> [Process; N] {
-    std::array::from_fn(|_| Process::start(store, policy))
 }

@@ -126,11 +126,6 @@ impl<'b> Guard<'b> {
         self.stamp = stamp;
     }
 
-    /// It stands nowhere.
-    pub(super) const fn forget(&mut self) {
-        self.set(Word::NONE, Stamp::UNTIMED);
-    }
-
     /// Which of those it is that wait for leave.
     pub(super) const fn waiter(&self) -> u64 {
         self.stamp.0

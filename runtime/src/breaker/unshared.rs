@@ -6,6 +6,7 @@ use std::task::Poll;
 
 use crate::breaker::Breaker;
 use crate::breaker::guard::Guard;
+use crate::breaker::guard::Stamp;
 use crate::event::By;
 use crate::rejected::Rejected;
 use crate::rejected::RejectedKind;
@@ -68,7 +69,7 @@ impl Guard<'_> {
     }
 
     pub(super) fn ask_no_more(&mut self) {
-        self.forget();
+        self.set(Word::NONE, Stamp::UNTIMED);
     }
 
     pub(super) fn block_on_leave(&mut self) {}

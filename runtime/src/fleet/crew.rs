@@ -123,13 +123,14 @@ impl Crew {
 
     /// Asks how the circuit stands. Says whether that is known now.
     async fn look(&mut self) -> bool {
+        let asked = self.member.known().epoch;
         let looked = self.submit(self.view(), Command::Sync).await;
         let Ok(reply) = looked else {
             // It is asked again when there is a connection, or by the pause of what is wrong.
             self.look_at = Instant::now() + self.pause;
             return false;
         };
-        self.hear(&reply, true);
+        self.hear(&reply, self.is_certain(asked));
         self.member.set_apart(false);
         self.pause = SOONEST;
         let each = self.store.polls().unwrap_or(LOOK);
@@ -197,15 +198,16 @@ impl Crew {
     async fn acquire(&mut self) {
         let token = fastrand::u64(1..);
         let ttl = millis(LEASE);
-        let asked = self
+        let asked = self.member.known().epoch;
+        let answer = self
             .submit(self.view(), Command::Acquire { token, ttl })
             .await;
         let now = Instant::now();
-        let Ok(reply) = asked else {
+        let Ok(reply) = answer else {
             return self.member.probes(|probes| probes.refused(now));
         };
         let is_pass = reply.status == Status::Pass;
-        self.hear(&reply, is_pass);
+        self.hear(&reply, is_pass && self.is_certain(asked));
         match reply.status {
             Status::Granted => {
                 let epoch = reply.snapshot.epoch;
@@ -301,6 +303,13 @@ impl Crew {
             self.flush().await;
         }
         self.member.probes(|probes| probes.lose_all());
+    }
+
+    /// Whether an answer stands, also where it is of an earlier epoch: nothing was heard since
+    /// the store was asked. Messages are heard as they come, and an answer that was given before
+    /// one may be looked at after it.
+    fn is_certain(&self, asked: u64) -> bool {
+        self.member.known().epoch == asked
     }
 
     fn view(&self) -> View {

@@ -40,11 +40,6 @@ impl Pending {
         }
     }
 
-    /// There were successes before all of it.
-    pub(crate) const fn begin_with_a_success(&mut self) {
-        self.success = true;
-    }
-
     /// What was to be told before this comes before it.
     pub(crate) fn put_back(&mut self, before: Self) {
         let failures = if self.success {
