@@ -9,6 +9,9 @@ use crate::wait::wait;
 
 /// A master and a replica under three sentinels, two of which must agree that the master is
 /// down, after 500 ms.
+///
+/// On a machine that is busy enough to let a master wait for so long, sentinels go over to
+/// the other without being asked to.
 #[derive(Debug)]
 pub struct Sentinels {
     servers: [Server; 2],
@@ -99,6 +102,21 @@ impl Sentinels {
     pub fn next_master(&self, old: u16) -> &Server {
         until("the sentinels agree about another master", || {
             self.agreed(Some(old))
+        })
+    }
+
+    /// The master, once the other server is its replica and has its data: after a failover,
+    /// and the [`restart`](Server::restart) of a dead one.
+    ///
+    /// # Panics
+    ///
+    /// If that never comes.
+    #[track_caller]
+    pub fn settled(&self) -> &Server {
+        until("the other server is a replica of the master", || {
+            let master = self.agreed(None)?;
+            let mut servers = self.servers.iter();
+            servers.any(|other| other.obeys(master)).then_some(master)
         })
     }
 

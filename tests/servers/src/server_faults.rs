@@ -3,6 +3,7 @@
 use rustix::process::Signal;
 
 use crate::clock::Clock;
+use crate::launch::field;
 use crate::server::Server;
 use crate::wait::until;
 
@@ -122,6 +123,15 @@ impl Server {
 
     /// Whether it is a replica that is connected to its master and has its data.
     pub(crate) fn in_step(&self) -> bool {
-        self.info("replication", "master_link_status") == "up"
+        let info = self.try_command(&["INFO", "replication"]);
+        info.is_ok_and(|info| field(&info, "master_link_status") == Some("up"))
+    }
+
+    /// Whether it is connected to this very master.
+    pub(crate) fn obeys(&self, master: &Self) -> bool {
+        let info = self.try_command(&["INFO", "replication"]);
+        let port = master.port().to_string();
+        let named = info.is_ok_and(|info| field(&info, "master_port") == Some(&port));
+        named && self.in_step()
     }
 }

@@ -92,6 +92,21 @@ fn jitter_changes_no_order() {
 }
 
 #[test]
+fn jitter_delays_some_more_than_others() {
+    let Some((_server, proxy, mut client)) = between() else {
+        return;
+    };
+    let most = Duration::from_millis(20);
+    proxy.jitter(Direction::Down, most);
+    let began = Instant::now();
+    for _ in 0..20 {
+        assert_eq!(client.ask("PING"), "+PONG");
+    }
+    // Twenty random delays that together are shorter than one may be: one chance in 20!.
+    assert!(began.elapsed() >= most);
+}
+
+#[test]
 fn what_is_held_arrives_late_but_whole() {
     let Some((server, proxy, mut client)) = between() else {
         return;
