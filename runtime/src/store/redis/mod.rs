@@ -5,7 +5,5 @@ mod conformance;
 #[cfg(test)]
 mod differential;
 #[cfg(test)]
-mod testing;
-#[cfg(test)]
 mod twin;
 mod wire;
