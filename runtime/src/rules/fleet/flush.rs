@@ -67,7 +67,7 @@ impl Motion<'_> {
         if flush.failures > 0 {
             self.state.failures = self.state.failures.saturating_add(flush.failures);
             self.is_changed = true;
-            self.note_reporter(None);
+            self.note_reporter();
         }
         self.note_suspicion(self.state.failures == 0);
         let threshold = self.policy.get_threshold()?;
@@ -94,11 +94,11 @@ impl Motion<'_> {
         if sums.is_clean() {
             self.state.reporters = Vec::new();
         }
+        if let Width::Millis(width) = width {
+            self.forget_reporters(width * Width::BUCKETS);
+        }
         if deltas.iter().any(|it| it.failures + it.slow > 0) {
-            self.note_reporter(match width {
-                Width::Millis(width) => Some(width * Width::BUCKETS),
-                Width::Calls(_) => None,
-            });
+            self.note_reporter();
         }
         sums.judge(self.policy)
     }
@@ -169,14 +169,20 @@ impl Motion<'_> {
         }
     }
 
-    /// No more are noted than are asked for. Older ones than the window are forgotten.
-    fn note_reporter(&mut self, window: Option<u64>) {
+    /// What they have seen has left the window.
+    fn forget_reporters(&mut self, window: u64) {
+        let now = self.now;
+        let reporters = &mut self.state.reporters;
+        let before = reporters.len();
+        reporters.retain(|it| it.at.saturating_add(window) > now);
+        self.is_changed |= reporters.len() != before;
+    }
+
+    /// No more are noted than are asked for.
+    fn note_reporter(&mut self) {
         let instance = self.request.instance;
         let now = self.now;
         let reporters = &mut self.state.reporters;
-        if let Some(window) = window {
-            reporters.retain(|it| it.at.saturating_add(window) > now);
-        }
         reporters.retain(|it| it.instance != instance);
         let wanted = usize::try_from(self.policy.get_min_instances()).unwrap_or(usize::MAX);
         if reporters.len() < wanted {

@@ -10,7 +10,7 @@ mod server;
 use place::Hand;
 use place::Real;
 
-use crate::store::redis::testing::server as start;
+use crate::store::redis::twin::server as start;
 
 /// The same cases in both places.
 macro_rules! both {

@@ -32,8 +32,8 @@ use crate::rules::fleet::Snapshot;
 use crate::rules::fleet::Status;
 use crate::rules::fleet::What;
 use crate::rules::fleet::apply;
-use crate::store::redis::testing::server;
 use crate::store::redis::twin::Twin;
+use crate::store::redis::twin::server;
 
 /// One circuit, so many commands.
 const SEQUENCE: u64 = 240;

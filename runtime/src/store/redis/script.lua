@@ -394,12 +394,24 @@ end
 
 -- Calls that have ended somewhere. ---------------------------------------------------------
 
--- No more are noted than are asked for. Older ones than the window are forgotten.
-local function note_reporter(window)
+-- What they have seen has left the window.
+local function forget_reporters(window)
   local reporters = {}
   for _, reporter in ipairs(state.reporters) do
-    local is_young = not window or reporter.at + window > now
-    if is_young and reporter.instance ~= instance then table.insert(reporters, reporter) end
+    if reporter.at + window > now then
+      table.insert(reporters, reporter)
+    else
+      is_changed = true
+    end
+  end
+  state.reporters = reporters
+end
+
+-- No more are noted than are asked for.
+local function note_reporter()
+  local reporters = {}
+  for _, reporter in ipairs(state.reporters) do
+    if reporter.instance ~= instance then table.insert(reporters, reporter) end
   end
   if #reporters < policy.min_instances then
     table.insert(reporters, { instance = instance, at = now })
@@ -434,7 +446,7 @@ local function count_in_a_row(flush)
   if flush.failures > 0 then
     state.failures = math.min(state.failures + flush.failures, MOST)
     is_changed = true
-    note_reporter(nil)
+    note_reporter()
   end
   note_suspicion(state.failures == 0)
   if policy.threshold and state.failures >= policy.threshold then
@@ -519,9 +531,10 @@ local function count_in_window(deltas)
   local is_clean = sums.failures + sums.slow == 0
   note_suspicion(is_clean)
   if is_clean then state.reporters = {} end
+  if width then forget_reporters(width * BUCKETS) end
   for _, delta in ipairs(deltas) do
     if delta.failures + delta.slow > 0 then
-      note_reporter(width and width * BUCKETS)
+      note_reporter()
       break
     end
   end

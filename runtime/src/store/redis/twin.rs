@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use breakerbox_servers::Server;
 use redis::Connection;
 
 use crate::policy::Policy;
@@ -16,6 +17,11 @@ pub(super) const PREFIX: &str = "test";
 
 /// Who sends all commands, as the journal names it.
 pub(super) const ORIGIN: &str = "host|7:a";
+
+/// A server of its own for one test. Where there is none, the test fails and says what to run.
+pub(super) fn server() -> Server {
+    Server::start().unwrap_or_else(|error| panic!("{error}"))
+}
 
 /// One connection that gives orders, and one that hears what is told.
 pub(super) struct Twin {

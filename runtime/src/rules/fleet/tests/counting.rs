@@ -138,6 +138,21 @@ fn who_has_seen_failures_longer_ago_than_the_window_counts_no_more() {
     assert_eq!(fleet.ask_as(1, calls(1, 1)).status, Status::Opened);
 }
 
+/// It is a success that completes the calls here, and only one process has seen failures since
+/// the first one's have left the window.
+#[test]
+fn who_has_seen_failures_too_long_ago_does_not_count_with_a_success_either() {
+    let rate = window(10).failure_rate(0.5).min_calls(5).min_instances(2);
+    let mut fleet = Fleet::new(rate);
+    fleet.ask_as(1, calls(1, 1));
+    fleet.now += 5 * SECOND;
+    fleet.ask_as(2, calls(3, 3));
+    fleet.now += 5 * SECOND;
+    let reply = fleet.ask_as(3, calls(2, 0));
+    assert_eq!((reply.sums.calls, reply.sums.failures), (5, 3));
+    assert_eq!(reply.status, Status::Done);
+}
+
 #[test]
 fn a_window_of_calls_moves_on_bucket_by_bucket() {
     let hundred = Policy::new().window(Window::Calls(100)).threshold(10);

@@ -7,6 +7,10 @@ use std::thread;
 use std::time::Duration;
 use std::time::Instant;
 
+use breakerbox_servers::Clock;
+use breakerbox_servers::Server;
+use breakerbox_servers::installed;
+
 use crate::policy::Policy;
 use crate::rules::fleet::Command;
 use crate::rules::fleet::CoverKind;
@@ -18,12 +22,11 @@ use crate::rules::fleet::Status;
 use crate::store::redis::conformance::place::CIRCUIT;
 use crate::store::redis::conformance::place::by;
 use crate::store::redis::conformance::place::view;
-use crate::store::redis::testing::Server;
-use crate::store::redis::testing::server;
 use crate::store::redis::twin::ORIGIN;
 use crate::store::redis::twin::PREFIX;
 use crate::store::redis::twin::Twin;
 use crate::store::redis::twin::hash_key;
+use crate::store::redis::twin::server;
 use crate::store::redis::wire;
 
 const HOUR: u64 = 3_600_000;
@@ -217,6 +220,41 @@ fn a_script_that_the_server_has_forgotten_is_sent_again() {
     }
     let reply = twin.run(CIRCUIT, &failures(1), &open_for(60_000));
     assert_eq!(reply.status, Status::Opened);
+}
+
+/// L21. The clock of the server itself, as far as a process can have one of its own.
+#[test]
+fn on_a_server_whose_clock_jumps_by_an_hour_an_opening_ends() {
+    let Some(server) = installed(Server::with_clock()) else {
+        return;
+    };
+    let mut twin = Twin::connect(&server.url());
+    let hour = Duration::from_millis(HOUR);
+    let acquire = by(Command::Acquire {
+        token: 1,
+        ttl: 30_000,
+    });
+    let mut epoch = 0;
+    // Back, it is as long again; ahead, it is over.
+    for (clock, length) in [(Clock::Behind(hour), 150), (Clock::Right, 10_000)] {
+        let policy = open_for(length);
+        assert_eq!(
+            twin.run(CIRCUIT, &failures(3), &policy).status,
+            Status::Opened
+        );
+        server.set_clock(clock);
+        let mut reply = twin.run(CIRCUIT, &acquire, &policy);
+        if let Status::Wait(left) = reply.status {
+            assert_eq!(clock, Clock::Behind(hour));
+            assert!(left <= length, "{left}");
+            thread::sleep(Duration::from_millis(left));
+            reply = twin.run(CIRCUIT, &acquire, &policy);
+        }
+        assert_eq!(reply.status, Status::Granted, "{clock:?}");
+        assert!(reply.snapshot.epoch > epoch, "{clock:?}");
+        let reset = by(Command::Force(Force::Reset));
+        epoch = twin.run(CIRCUIT, &reset, &policy).snapshot.epoch;
+    }
 }
 
 /// L23. A step is one script: it is done or it is not, whatever becomes of who asked for it.

@@ -86,7 +86,10 @@ fn unchecked(random: &mut Rng) -> Policy {
         policy = policy.probe_concurrency(random.u32(1..=4));
     }
     if random.u8(..3) == 0 {
-        policy = policy.probe_failure_rate(rate(random));
+        let probes = policy.get_probes();
+        let share = f64::from(random.u32(1..=probes)) / f64::from(probes);
+        let rate = if random.bool() { share } else { rate(random) };
+        policy = policy.probe_failure_rate(rate);
     }
     if random.bool() {
         policy = policy.probe_timeout(micros(random, 9_000));
