@@ -21,6 +21,7 @@ use tokio::time::Instant;
 use crate::store::StoreError;
 use crate::store::redis::address::Address;
 use crate::store::redis::fault::Fault;
+use crate::store::redis::fault::unavailable;
 use crate::store::redis::stream;
 use crate::store::redis::time::ServerClock;
 use crate::store::redis::tls::Tls;
@@ -158,7 +159,7 @@ impl Connection {
         answer: impl Future<Output = redis::RedisResult<T>>,
     ) -> Result<T, Fault> {
         if let Some(cause) = self.lost_by() {
-            return Err(Fault::Lost(cause));
+            return Err(Fault::Lost(unavailable(cause)));
         }
         let answer = tokio::time::timeout(within.min(RESPONSE), answer).await;
         let fault = match answer {

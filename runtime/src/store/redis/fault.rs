@@ -106,6 +106,15 @@ impl Fault {
     }
 }
 
+/// What a command is told that finds no connection: nothing can be said of its circuit,
+/// whatever the cause is that there is none.
+pub(super) fn unavailable(cause: StoreError) -> StoreError {
+    match cause {
+        StoreError::Unavailable(_) => cause,
+        other => StoreError::Unavailable(other.to_string().into()),
+    }
+}
+
 /// Of the code, or of one within the text: servers before Redis 7 wrap what a script met.
 fn meaning(code: &str, detail: &str) -> Option<Meaning> {
     let of = |word: &str| {

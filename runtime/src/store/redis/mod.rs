@@ -44,11 +44,12 @@ use crate::rules::fleet::Request;
 use crate::store::Journal;
 use crate::store::Listener;
 use crate::store::Store;
-use crate::store::StoreError;
 use crate::store::Submission;
 
 use calls::Calls;
 use ear::Ear;
+use fault::Fault;
+use fault::unavailable;
 use plan::Plan;
 use supervisor::Standing;
 
@@ -109,7 +110,7 @@ impl Store for RedisStore {
                 Ok(link) => {
                     counts.sent(&request.command);
                     let called = link.call(circuit, &request, policy, within).await;
-                    called.map_err(fault::Fault::into_store_error)
+                    called.map_err(Fault::into_store_error)
                 }
                 Err(cause) => Err(unavailable(cause)),
             };
@@ -121,7 +122,7 @@ impl Store for RedisStore {
         Box::pin(async move {
             let link = self.standing.link().map_err(unavailable)?;
             let read = link.journal(circuit, limit).await;
-            read.map_err(fault::Fault::into_store_error)
+            read.map_err(Fault::into_store_error)
         })
     }
 
@@ -132,14 +133,6 @@ impl Store for RedisStore {
 
     fn counts(&self) -> Option<Arc<Counts>> {
         Some(Arc::clone(&self.calls.counts))
-    }
-}
-
-/// Without a connection nothing can be said of one circuit, whatever the cause of that is.
-fn unavailable(cause: StoreError) -> StoreError {
-    match cause {
-        StoreError::Unavailable(_) => cause,
-        other => StoreError::Unavailable(other.to_string().into()),
     }
 }
 

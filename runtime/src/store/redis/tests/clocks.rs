@@ -27,7 +27,7 @@ async fn a_process_whose_clock_is_an_hour_off_is_as_good_as_another() {
         assert_eq!(reply.status, Status::Opened);
         process.told().await;
         let lag = process.counts.push_lag();
-        assert!(lag < Duration::from_secs(1), "{lag:?}");
+        assert!(lag < HOUR / 2, "{lag:?}");
         // And its deadlines still are some.
         server.stop();
         let late = process.submit("paypal", force_open()).await;

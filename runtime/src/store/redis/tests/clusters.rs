@@ -95,3 +95,40 @@ async fn a_node_that_dies_is_replaced_by_its_replica() {
     })
     .await;
 }
+
+/// Only the node is named that dies, and it is the one that brought the messages.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_cluster_is_found_again_by_nodes_that_nobody_named() {
+    let cluster = Cluster::with_replicas().expect("a cluster");
+    let mut process = connected(&Redis::cluster(&cluster.urls()[..1])).await;
+    let circuit = circuit_at(&cluster, 1);
+    cluster.kill_node(0);
+    process.down().await;
+    process.up().await;
+    process.trip(&circuit).await.expect("an answer");
+    assert_eq!(told(&mut process).await, circuit);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_cluster_that_is_down_is_waited_for() {
+    let cluster = Cluster::start().expect("a cluster");
+    let mut process = connected(&Redis::cluster(&cluster.urls()[..1])).await;
+    let circuits = [circuit_at(&cluster, 0), circuit_at(&cluster, 1)];
+    cluster.kill_node(1);
+    super::eventually("a living node says that the cluster is down", || async {
+        let error = process.sync(&circuits[0]).await.err();
+        error.is_some_and(|error| error.to_string().contains("CLUSTERDOWN"))
+    })
+    .await;
+    let cause = process.down().await;
+    assert!(cause.to_string().contains("CLUSTERDOWN"), "{cause}");
+    cluster.restart_node(1);
+    process.up().await;
+    for circuit in &circuits {
+        super::eventually("it answers", || async {
+            process.trip(circuit).await.is_ok()
+        })
+        .await;
+    }
+    assert_eq!(process.counts.losses(), 1);
+}
