@@ -202,6 +202,16 @@ fn find<'life0, 'async_trait>(
                                 }
                                 ::breakerbox::__private::Refusal::Wait(__sleep_1) => {
                                     __sleep_1.await;
+                                    match ::breakerbox::__private::waited(&mut __retry_1) {
+                                        ::breakerbox::__private::Refusal::Last(__out) => {
+                                            break '__attempts_1 ::core::option::Option::Some(__out);
+                                        }
+                                        ::breakerbox::__private::Refusal::Rejected(__rejected) => {
+                                            break '__refused __rejected;
+                                        }
+                                        ::breakerbox::__private::Refusal::Again
+                                        | ::breakerbox::__private::Refusal::Wait(_) => {}
+                                    }
                                 }
                                 ::breakerbox::__private::Refusal::Again => {}
                             }

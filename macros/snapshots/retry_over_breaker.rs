@@ -146,6 +146,16 @@ async fn charge(&self, order: &Order) -> Result<Receipt, PaymentError> {
                         }
                         ::breakerbox::__private::Refusal::Wait(__sleep_0) => {
                             __sleep_0.await;
+                            match ::breakerbox::__private::waited(&mut __retry_0) {
+                                ::breakerbox::__private::Refusal::Last(__out) => {
+                                    break '__attempts_0 __out;
+                                }
+                                ::breakerbox::__private::Refusal::Rejected(__rejected) => {
+                                    break '__refused __rejected;
+                                }
+                                ::breakerbox::__private::Refusal::Again
+                                | ::breakerbox::__private::Refusal::Wait(_) => {}
+                            }
                         }
                         ::breakerbox::__private::Refusal::Again => {}
                     }

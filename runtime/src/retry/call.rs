@@ -139,7 +139,8 @@ impl<On> Retry<'_, On> {
             let judged = match self.judge(body()) {
                 Ended::Made { out, again, after } => state.next_blocking(out, again, after),
                 Ended::Refused(rejected) => {
-                    after_refusal(state.refused_blocking(rejected)).map_continue(drop)
+                    let refusal = state.refused_blocking(rejected);
+                    after_refusal::<_, _, ()>(refusal).map_continue(drop)
                 }
             };
             if let ControlFlow::Break(out) = judged {
@@ -183,14 +184,14 @@ enum Ended<Out> {
 }
 
 /// What comes of a refusal: the answer, or the pause before the next attempt.
-fn after_refusal<'p, T, E>(
-    refusal: Refusal<'p, Result<T, Error<E>>>,
-) -> ControlFlow<Result<T, Error<E>>, Option<Pause<'p>>> {
+fn after_refusal<T, E, F>(
+    refusal: Refusal<Result<T, Error<E>>>,
+) -> ControlFlow<Result<T, Error<E>>, Stage<F>> {
     match refusal {
         Refusal::Last(out) => ControlFlow::Break(out),
         Refusal::Rejected(rejected) => ControlFlow::Break(Err(Error::Rejected(rejected))),
-        Refusal::Wait(pause) => ControlFlow::Continue(Some(pause)),
-        Refusal::Again => ControlFlow::Continue(None),
+        Refusal::Wait(pause) => ControlFlow::Continue(Stage::Wait { pause }),
+        Refusal::Again => ControlFlow::Continue(Stage::Next),
     }
 }
 
@@ -203,16 +204,18 @@ pin_project! {
         state: Option<Retrying<'r, Result<T, Error<E>>>>,
         body: B,
         #[pin]
-        stage: Stage<'r, F>,
+        stage: Stage<F>,
     }
 }
 
 pin_project! {
     #[project = StageProjected]
-    enum Stage<'r, F> {
+    enum Stage<F> {
         Next,
         Attempt { #[pin] attempt: F },
-        Pause { pause: Pause<'r> },
+        Pause { pause: Pause },
+        // For the circuit.
+        Wait { pause: Pause },
         Over,
     }
 }
@@ -237,9 +240,9 @@ where
                 StageProjected::Attempt { attempt } => {
                     let out = ready!(attempt.poll(context));
                     let judged = match this.retry.judge(out) {
-                        Ended::Made { out, again, after } => {
-                            state.next(out, again, after).map_continue(Some)
-                        }
+                        Ended::Made { out, again, after } => state
+                            .next(out, again, after)
+                            .map_continue(|pause| Stage::Pause { pause }),
                         Ended::Refused(rejected) => after_refusal(state.refused(rejected)),
                     };
                     match judged {
@@ -247,10 +250,7 @@ where
                             this.stage.set(Stage::Over);
                             return Poll::Ready(out);
                         }
-                        ControlFlow::Continue(Some(pause)) => {
-                            this.stage.set(Stage::Pause { pause });
-                        }
-                        ControlFlow::Continue(None) => this.stage.set(Stage::Next),
+                        ControlFlow::Continue(stage) => this.stage.set(stage),
                     }
                 }
                 StageProjected::Pause { pause } => {
@@ -260,6 +260,16 @@ where
                         return Poll::Ready(out);
                     }
                     this.stage.set(Stage::Next);
+                }
+                StageProjected::Wait { pause } => {
+                    ready!(Pin::new(pause).poll(context));
+                    match after_refusal(state.waited()) {
+                        ControlFlow::Break(out) => {
+                            this.stage.set(Stage::Over);
+                            return Poll::Ready(out);
+                        }
+                        ControlFlow::Continue(stage) => this.stage.set(stage),
+                    }
                 }
                 StageProjected::Over => panic!("polled after it was ready"),
             }
@@ -632,6 +642,31 @@ mod tests {
         service.time.advance(seconds(5));
         assert_eq!(poll(call), Poll::Ready(failed()));
         assert_eq!(service.counts(), [("out_of_time", 1), ("attempts", 1)]);
+    }
+
+    /// B095: whoever wakes a task may be late.
+    #[test]
+    fn an_attempt_that_is_woken_too_late_is_not_begun() {
+        let service = Service::new(Policy::new().threshold(1).cooldown(seconds(10)));
+        let policy = STEADY.wait_for_circuit().max_elapsed(seconds(20));
+        let retry = service.retry(policy).idempotent();
+        {
+            let mut call = pin!(retry.call(|| service.attempt(failed())));
+            assert!(poll(call.as_mut()).is_pending());
+            service.time.advance(seconds(20));
+            assert_eq!(poll(call), Poll::Ready(failed()));
+            assert_eq!(service.bodies.get(), 1);
+        }
+        service.trip();
+        let mut call = pin!(retry.call(|| service.guarded(Ok(7))));
+        assert!(poll(call.as_mut()).is_pending());
+        service.time.advance(seconds(20));
+        let out = poll(call);
+        assert!(
+            matches!(out, Poll::Ready(Err(Error::Rejected(_)))),
+            "{out:?}"
+        );
+        assert_eq!(service.bodies.get(), 1);
     }
 
     /// K02

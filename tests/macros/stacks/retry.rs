@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::sync::Arc;
 use std::time::Duration;
 
+use breakerbox::RejectedKind;
 use breakerbox::Verdict;
 use breakerbox::circuit_breaker;
 use breakerbox::resilient;
@@ -15,6 +16,7 @@ use super::Count;
 use super::PayError;
 use super::SECOND;
 use super::is_server;
+use crate::macros::breaker;
 
 type R = Result<u32, PayError>;
 
@@ -218,7 +220,7 @@ async fn retries_of_nested_calls_multiply() {
 #[tokio::test(start_paused = true)]
 async fn a_task_that_wakes_after_the_deadline_begins_no_attempt() {
     static BODY: Count = Count::new();
-    #[timeout("1s")]
+    #[timeout("1s", service = "retry-late")]
     #[retry(idempotent, delay = "900ms", jitter = false, attempts = 2)]
     async fn f() -> R {
         BODY.begin();
@@ -231,4 +233,35 @@ async fn a_task_that_wakes_after_the_deadline_begins_no_attempt() {
     let answer = call.as_mut().poll(&mut context);
     assert_eq!(answer, std::task::Poll::Ready(Err(PayError::Status(500))));
     assert_eq!(BODY.get(), 1);
+    assert_eq!(breakerbox::policies("retry-late").retried(), 0);
+}
+
+/// B095: nor after the wait for the circuit.
+#[tokio::test(start_paused = true)]
+async fn a_task_that_wakes_after_the_deadline_does_not_ask_the_circuit_again() {
+    static BODY: Count = Count::new();
+    #[timeout("20s")]
+    #[retry(idempotent, wait_for_circuit, delay = "1s", jitter = false)]
+    #[circuit_breaker(service = "retry-late-circuit", threshold = 1, cooldown = "10s")]
+    async fn f() -> R {
+        BODY.begin();
+        Err(PayError::Status(500))
+    }
+    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    for expected in [None, Some(RejectedKind::Open)] {
+        let mut call = std::pin::pin!(f());
+        assert!(call.as_mut().poll(&mut context).is_pending());
+        // Where a body ran, the delay is over now, and the circuit is found open.
+        tokio::time::advance(SECOND).await;
+        assert!(call.as_mut().poll(&mut context).is_pending());
+        tokio::time::advance(30 * SECOND).await;
+        let std::task::Poll::Ready(Err(error)) = call.as_mut().poll(&mut context) else {
+            panic!("it is too late");
+        };
+        assert_eq!(error.kind(), expected);
+        assert_eq!(BODY.get(), 1);
+        // The probe, so that the circuit is open once more.
+        let probe = breaker("retry-late-circuit").try_acquire();
+        probe.expect("the cooldown has passed").failure();
+    }
 }

@@ -89,24 +89,28 @@ impl Nest<'_> {
         let body = if self.may_refuse(index + 1, true) {
             let refuse = self.shared.function_for(refuse, output);
             let target = &around.refused;
+            let ends = quote_spanned! {*span=>
+                #krate::__private::Refusal::Last(#out) => break #attempts #answer,
+                #krate::__private::Refusal::Rejected(#rejected) => break #target #rejected,
+            };
+            let again = quote_spanned! {*span=>
+                #krate::__private::Refusal::Again | #krate::__private::Refusal::Wait(_) => {}
+            };
             let wait = if self.is_async() {
                 quote_spanned! {*span=>
-                    #krate::__private::Refusal::Wait(#sleep) => { #rest }
+                    #krate::__private::Refusal::Wait(#sleep) => {
+                        #rest
+                        match #krate::__private::waited(&mut #retry) { #ends #again }
+                    }
                     // Only a thread that sleeps has slept already.
                     #krate::__private::Refusal::Again => {}
                 }
             } else {
-                quote_spanned! {*span=>
-                    #krate::__private::Refusal::Again | #krate::__private::Refusal::Wait(_) => {}
-                }
+                again
             };
             quote_spanned! {*span=>
                 let #rejected = #refused: { #attempt };
-                match #refuse(&mut #retry, #rejected) {
-                    #krate::__private::Refusal::Last(#out) => break #attempts #answer,
-                    #krate::__private::Refusal::Rejected(#rejected) => break #target #rejected,
-                    #wait
-                }
+                match #refuse(&mut #retry, #rejected) { #ends #wait }
             }
         } else {
             attempt

@@ -76,7 +76,7 @@ impl Service {
 
     /// Sees the pause through, and that it lasts exactly so long.
     #[track_caller]
-    fn lasts(&self, mut pause: Pause<'_>, duration: Duration) {
+    fn lasts(&self, mut pause: Pause, duration: Duration) {
         if let Some(almost) = duration.checked_sub(NANO) {
             self.time.advance(almost);
             assert!(poll(&mut pause).is_pending(), "shorter than {duration:?}");
@@ -89,10 +89,11 @@ impl Service {
     #[track_caller]
     fn fails(&self, call: &mut Retrying<'_, &'static str>, duration: Duration) {
         self.lasts(pause(call.next("failed", true, None)), duration);
+        assert_eq!(call.too_late(), None);
     }
 }
 
-fn poll(pause: &mut Pause<'_>) -> Poll<()> {
+fn poll(pause: &mut Pause) -> Poll<()> {
     Pin::new(pause).poll(&mut Context::from_waker(Waker::noop()))
 }
 
@@ -102,12 +103,12 @@ fn answer<T>(flow: ControlFlow<&'static str, T>) -> &'static str {
 }
 
 #[track_caller]
-fn pause<'p>(flow: ControlFlow<&'static str, Pause<'p>>) -> Pause<'p> {
+fn pause(flow: ControlFlow<&'static str, Pause>) -> Pause {
     flow.continue_value().expect("a pause")
 }
 
 #[track_caller]
-fn wait<'p>(refusal: Refusal<'p, &'static str>) -> Pause<'p> {
+fn wait(refusal: Refusal<&'static str>) -> Pause {
     match refusal {
         Refusal::Wait(pause) => pause,
         refusal => panic!("no wait but {refusal:?}"),
@@ -169,6 +170,7 @@ fn a_thousand_attempts_are_made_without_one_at_once() {
         assert!(poll(&mut pause).is_pending());
         service.time.advance(policy.get_max_delay());
         assert!(poll(&mut pause).is_ready());
+        assert_eq!(call.too_late(), None);
     }
     assert_eq!(answer(call.next("failed", true, None)), "failed");
     assert_eq!(service.counts(), [("exhausted", 1), ("attempts", 1_000)]);
@@ -281,6 +283,7 @@ fn a_wait_that_is_longer_than_the_time_that_is_left_is_told_as_such() {
         pause(call.next("busy", true, Some(seconds(29)))),
         seconds(29),
     );
+    assert_eq!(call.too_late(), None);
     // Here the usual delay would have been too long by itself.
     let out = call.next("busy", true, Some(seconds(1_800)));
     assert_eq!(answer(out), "busy");
@@ -312,11 +315,10 @@ fn a_service_that_fails_altogether_sees_its_share_more_calls() {
     let calls = 100;
     for _ in 0..calls {
         let mut call = service.call(&policy);
-        while call
-            .next("failed", true, None)
-            .map_continue(|mut it| poll(&mut it))
-            .is_continue()
-        {}
+        while let ControlFlow::Continue(mut pause) = call.next("failed", true, None) {
+            assert!(poll(&mut pause).is_ready());
+            assert_eq!(call.too_late(), None);
+        }
     }
     let attempts = service.retries.counts().attempts();
     assert_eq!(attempts, 20);
@@ -530,7 +532,52 @@ fn an_attempt_counts_as_begun_once_and_when_its_delay_has_passed() {
         "{pause:?}"
     );
     assert!(poll(&mut pause).is_ready());
+    assert_eq!(call.too_late(), None);
     assert_eq!(service.retries.counts().attempts(), 1);
+}
+
+/// B095: whoever wakes a task may be late.
+#[test]
+fn an_attempt_that_is_woken_too_late_is_not_begun() {
+    let service = Service::new();
+    let policy = STEADY.max_elapsed(seconds(6));
+    let mut call = service.call(&policy);
+    let mut pause = pause(call.next("failed", true, None));
+    service.time.advance(seconds(6));
+    assert!(poll(&mut pause).is_ready());
+    assert_eq!(call.too_late(), Some("failed"));
+    drop(call);
+    assert_eq!(service.counts(), [("out_of_time", 1)]);
+}
+
+#[test]
+fn a_wait_for_the_circuit_that_ends_too_late_leaves_the_rejection() {
+    let service = Service::new();
+    let policy = STEADY.wait_for_circuit().max_elapsed(seconds(20));
+    let rejected = open_for(seconds(10));
+    let mut call = service.call(&policy);
+    let mut waiting = wait(call.refused(rejected));
+    service.time.advance(seconds(20));
+    assert!(poll(&mut waiting).is_ready());
+    assert!(matches!(call.waited(), Refusal::Rejected(same) if same == rejected));
+    drop(call);
+    assert_eq!(service.counts(), []);
+}
+
+#[test]
+fn a_wait_for_the_circuit_that_ends_too_late_leaves_the_error_of_a_body_that_ran() {
+    let service = Service::new();
+    let policy = STEADY.wait_for_circuit().max_elapsed(seconds(20));
+    let mut call = service.call(&policy);
+    service.fails(&mut call, seconds(5));
+    let mut waiting = wait(call.refused(open_for(seconds(10))));
+    service.time.advance(seconds(15) - NANO);
+    assert!(poll(&mut waiting).is_ready());
+    assert!(matches!(call.waited(), Refusal::Again));
+    service.time.advance(NANO);
+    assert!(matches!(call.waited(), Refusal::Last("failed")));
+    drop(call);
+    assert_eq!(service.counts(), [("out_of_time", 1), ("attempts", 1)]);
 }
 
 #[test]
@@ -566,6 +613,39 @@ fn a_thread_waits_between_its_attempts() {
     assert_eq!(answer(call.next_blocking("again", true, None)), "again");
     drop(call);
     assert_eq!(service.counts(), [("exhausted", 1), ("attempts", 1)]);
+}
+
+/// Lets so much time pass at once as soon as the call sleeps.
+fn oversleeps<T: Send>(service: &Service, duration: Duration, run: impl FnOnce() -> T + Send) -> T {
+    thread::scope(|scope| {
+        let thread = scope.spawn(run);
+        while !service.time.has_sleepers() {
+            thread::yield_now();
+        }
+        service.time.advance(duration);
+        thread.join().expect("it ends")
+    })
+}
+
+/// B095
+#[test]
+fn a_thread_that_wakes_too_late_begins_no_attempt() {
+    let service = Service::new();
+    let hour = seconds(3_600);
+    let policy = STEADY.delay(hour).max_elapsed(2 * hour);
+    let mut call = service.call(&policy);
+    let flow = oversleeps(&service, 2 * hour, || {
+        call.next_blocking("failed", true, None)
+    });
+    assert_eq!(answer(flow), "failed");
+    drop(call);
+    assert_eq!(service.counts(), [("out_of_time", 1)]);
+
+    let policy = policy.wait_for_circuit();
+    let rejected = open_for(hour);
+    let mut call = service.call(&policy);
+    let refusal = oversleeps(&service, 2 * hour, || call.refused_blocking(rejected));
+    assert!(matches!(refusal, Refusal::Rejected(same) if same == rejected));
 }
 
 #[test]
@@ -611,12 +691,12 @@ fn registries_with_one_seed_draw_the_same_delays() {
 #[test]
 fn a_call_that_may_be_made_again_is_small_whatever_it_returns() {
     assert_eq!(size_of::<Retrying<'_, [u8; 1_000]>>(), 32);
-    assert_eq!(size_of::<Pause<'_>>(), 24);
+    assert_eq!(size_of::<Pause>(), 16);
 }
 
 #[test]
 fn what_waits_may_be_sent_and_may_see_a_panic_pass() {
     fn is_all<T: Send + Sync + UnwindSafe + RefUnwindSafe>() {}
     is_all::<Retrying<'static, String>>();
-    is_all::<Pause<'static>>();
+    is_all::<Pause>();
 }
