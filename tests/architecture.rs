@@ -20,7 +20,7 @@ const RUNTIME: &[&[&str]] = &[
     &["blocking", "deadline"],
     &["config", "error", "event", "host", "outcome", "rules"],
     &["settings"],
-    &["limit_conflict"],
+    &["first_error", "limit_conflict"],
     &["declaration", "rejected"],
     &["reason"],
     &[
