@@ -175,7 +175,7 @@ fn find<'life0, 'async_trait>(
                                     &mut __retry_1,
                                     __out,
                                     __again_1,
-                                    ::core::option::Option::None,
+                                    ::breakerbox::Verdict::Failure,
                                 ) {
                                     ::core::ops::ControlFlow::Break(__out) => {
                                         break '__attempts_1 ::core::option::Option::Some(__out);

@@ -251,7 +251,7 @@ async fn charge(&self, order: &Order) -> Result<Receipt, PaymentError> {
                                     &mut __retry_2,
                                     __out,
                                     __again_2,
-                                    ::core::option::Option::None,
+                                    ::breakerbox::Verdict::Failure,
                                 ) {
                                     ::core::ops::ControlFlow::Break(__out) => {
                                         break '__attempts_2 ::core::option::Option::Some(__out);

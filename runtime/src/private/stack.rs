@@ -151,9 +151,9 @@ pub fn next<Out>(
     retrying: &mut Retrying<'static, Out>,
     out: Out,
     again: bool,
-    retry_after: Option<Duration>,
+    verdict: Verdict,
 ) -> ControlFlow<Out, Pause> {
-    retrying.next(out, again, retry_after)
+    retrying.next(out, again, verdict)
 }
 
 /// The pause after [`next`] is over: the answer, where it is too late for another attempt.
@@ -169,9 +169,9 @@ pub fn next_blocking<Out>(
     retrying: &mut Retrying<'static, Out>,
     out: Out,
     again: bool,
-    retry_after: Option<Duration>,
+    verdict: Verdict,
 ) -> ControlFlow<Out> {
-    retrying.next_blocking(out, again, retry_after)
+    retrying.next_blocking(out, again, verdict)
 }
 
 /// A policy inside of the retry refused an attempt.

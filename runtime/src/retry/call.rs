@@ -6,7 +6,6 @@ use std::pin::Pin;
 use std::task::Context;
 use std::task::Poll;
 use std::task::ready;
-use std::time::Duration;
 
 use pin_project_lite::pin_project;
 
@@ -79,8 +78,9 @@ impl<'p> Retry<'p> {
     }
 
     /// Calls are made again after the errors that are failures: those of which `predicate`
-    /// says `true`, or [`Verdict::Failure`]. After [`Verdict::RetryAfter`] and
-    /// [`Verdict::OpenFor`] the next attempt begins no earlier than they say.
+    /// says `true`, or [`Verdict::Failure`]. After [`Verdict::RetryAfter`] the next attempt
+    /// begins no earlier than it says. After [`Verdict::OpenFor`], which opens a circuit, there
+    /// is none, unless [`RetryPolicy::wait_for_circuit`] is given: then no earlier than it says.
     pub const fn retry_on<E, V, P>(self, predicate: P) -> Retry<'p, RetryOn<P>>
     where
         V: IntoVerdict,
@@ -137,7 +137,9 @@ impl<On> Retry<'_, On> {
         let mut state = self.begin();
         loop {
             let judged = match self.judge(body()) {
-                Ended::Made { out, again, after } => state.next_blocking(out, again, after),
+                Ended::Made { out, verdict } => {
+                    state.next_blocking(out, is_failure(verdict), verdict)
+                }
                 Ended::Refused(rejected) => {
                     let refusal = state.refused_blocking(rejected);
                     after_refusal::<_, _, ()>(refusal).map_continue(drop)
@@ -164,23 +166,22 @@ impl<On> Retry<'_, On> {
             Err(Error::TimedOut(_)) => Verdict::Success,
             Err(Error::Inner(error)) => self.on.judge(error),
         };
-        let (again, after) = match verdict {
-            Verdict::Success | Verdict::Ignore => (false, None),
-            Verdict::Failure => (true, None),
-            Verdict::RetryAfter(duration) | Verdict::OpenFor(duration) => (true, Some(duration)),
-        };
-        Ended::Made { out, again, after }
+        Ended::Made { out, verdict }
     }
 }
 
 /// How an attempt ended.
 enum Ended<Out> {
-    Made {
-        out: Out,
-        again: bool,
-        after: Option<Duration>,
-    },
+    Made { out: Out, verdict: Verdict },
     Refused(Rejected),
+}
+
+/// After a failure, a call is made again.
+const fn is_failure(verdict: Verdict) -> bool {
+    match verdict {
+        Verdict::Success | Verdict::Ignore => false,
+        Verdict::Failure | Verdict::RetryAfter(_) | Verdict::OpenFor(_) => true,
+    }
 }
 
 /// What comes of a refusal: the answer, or the pause before the next attempt.
@@ -240,8 +241,8 @@ where
                 StageProjected::Attempt { attempt } => {
                     let out = ready!(attempt.poll(context));
                     let judged = match this.retry.judge(out) {
-                        Ended::Made { out, again, after } => state
-                            .next(out, again, after)
+                        Ended::Made { out, verdict } => state
+                            .next(out, is_failure(verdict), verdict)
                             .map_continue(|pause| Stage::Pause { pause }),
                         Ended::Refused(rejected) => after_refusal(state.refused(rejected)),
                     };
@@ -309,6 +310,7 @@ mod tests {
     use std::sync::atomic::Ordering::Relaxed;
     use std::task::Wake;
     use std::task::Waker;
+    use std::time::Duration;
 
     use super::*;
     use crate::breaker::Breaker;
@@ -571,7 +573,7 @@ mod tests {
     fn a_verdict_says_when_to_try_again() {
         let service = Service::new(Policy::new());
         let retry = service
-            .retry(STEADY.attempts(9))
+            .retry(STEADY.attempts(9).wait_for_circuit())
             .retry_on(|verdict: &Verdict| *verdict);
         let long = seconds(30);
         let outs = RefCell::new(
@@ -595,6 +597,17 @@ mod tests {
         }
         let ignored = Err(Error::Inner(Verdict::Ignore));
         assert_eq!(poll(call), Poll::Ready(ignored));
+    }
+
+    /// It would be turned down by the circuit, or harm who has asked to be left alone.
+    #[test]
+    fn a_ban_is_not_waited_for_unless_an_open_circuit_is() {
+        let service = Service::new(Policy::new());
+        let retry = service.retry(STEADY).retry_on(|verdict: &Verdict| *verdict);
+        let ban = Err::<(), _>(Error::Inner(Verdict::OpenFor(seconds(30))));
+        assert_eq!(now(retry.call(|| future::ready(ban))), ban);
+        assert_eq!(retry.call_blocking(|| ban), ban);
+        assert_eq!(service.counts(), [("refused", 2)]);
     }
 
     #[test]

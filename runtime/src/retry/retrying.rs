@@ -14,6 +14,7 @@ use crate::retry::counts::Ending;
 use crate::retry::delays::Delays;
 use crate::retry::pause::Pause;
 use crate::retry::retries::Retries;
+use crate::verdict::Verdict;
 
 /// One call that may be made again, from the beginning of its first attempt.
 ///
@@ -109,15 +110,15 @@ impl<'p, Out> Retrying<'p, Out> {
     }
 
     /// A body has run and brought `out`, after which the caller wants to try `again` or not;
-    /// the service may have asked to be left alone for `retry_after`. Breaks with the answer,
-    /// or continues with the pause before the next attempt.
+    /// the verdict about it may name a time. Breaks with the answer, or continues with the pause
+    /// before the next attempt.
     pub(crate) fn next(
         &mut self,
         out: Out,
         again: bool,
-        retry_after: Option<Duration>,
+        verdict: Verdict,
     ) -> ControlFlow<Out, Pause> {
-        let delay = self.delay(out, again, retry_after)?;
+        let delay = self.delay(out, again, verdict)?;
         ControlFlow::Continue(Pause::new(&self.retries.host.clock, delay))
     }
 
@@ -126,9 +127,9 @@ impl<'p, Out> Retrying<'p, Out> {
         &mut self,
         out: Out,
         again: bool,
-        retry_after: Option<Duration>,
+        verdict: Verdict,
     ) -> ControlFlow<Out> {
-        let delay = self.delay(out, again, retry_after)?;
+        let delay = self.delay(out, again, verdict)?;
         self.sleep(delay);
         match self.too_late() {
             Some(out) => ControlFlow::Break(out),
@@ -195,20 +196,14 @@ impl<'p, Out> Retrying<'p, Out> {
         Some(out)
     }
 
-    fn delay(
-        &mut self,
-        out: Out,
-        again: bool,
-        retry_after: Option<Duration>,
-    ) -> ControlFlow<Out, Duration> {
+    fn delay(&mut self, out: Out, again: bool, verdict: Verdict) -> ControlFlow<Out, Duration> {
         if !again {
             if let Some(later) = &mut self.later {
                 later.story.end(Ending::Succeeded);
             }
             return ControlFlow::Break(out);
         }
-        // Where nobody asked to be left alone, or until an instant that has passed, it is zero.
-        let decided = self.decide(retry_after.unwrap_or_default());
+        let decided = self.decide(verdict);
         let later = self.later();
         later.story.is_open = true;
         match decided {
@@ -226,12 +221,20 @@ impl<'p, Out> Retrying<'p, Out> {
     /// How long to wait before the next attempt, which has then been allowed; or why there is
     /// none.
     #[cold]
-    fn decide(&mut self, asked: Duration) -> Result<Duration, Ending> {
+    fn decide(&mut self, verdict: Verdict) -> Result<Duration, Ending> {
         let (retries, policy, until) = (self.retries, self.policy, self.end());
         let later = self.later();
         if later.retries.saturating_add(1) >= policy.get_attempts() {
             return Err(Ending::Exhausted);
         }
+        // Where nobody asked to be left alone, or until an instant that has passed, it is zero.
+        let asked = match verdict {
+            Verdict::RetryAfter(duration) => duration,
+            Verdict::OpenFor(duration) if policy.get_wait_for_circuit() => duration,
+            // The circuit would turn it down.
+            Verdict::OpenFor(_) => return Err(Ending::Refused),
+            Verdict::Success | Verdict::Failure | Verdict::Ignore => Duration::ZERO,
+        };
         let drawn = retries.draw(&mut later.delays);
         let delay = drawn.max(asked);
         let now = retries.host.clock.now();

@@ -364,6 +364,8 @@ impl Nest<'_> {
             #timed_out
             #counted
         };
+        let unjudged = self.flags.unjudged(*span, krate);
+        let told = quote_spanned!(*span=> #told #unjudged);
         let typed = self.shared.typed_return(output);
         match &around.bound {
             None => {

@@ -49,9 +49,9 @@ impl Nest<'_> {
         });
         let again = self.again(&policy.again);
         let asked = self.numbered("__again", index);
-        let retry_after = match &self.flags.retry_after {
+        let verdict = match &self.flags.judged {
             Some(flag) => quote_spanned!(*span=> #flag),
-            None => quote_spanned!(*span=> ::core::option::Option::None),
+            None => quote_spanned!(*span=> #krate::Verdict::Failure),
         };
         let answer = self.some(around, &quote_spanned!(*span=> #out));
         let rest = self.rest(around, &sleep);
@@ -81,7 +81,7 @@ impl Nest<'_> {
             if !#asked && #krate::__private::is_first(&#retry) {
                 break #attempts #answer;
             }
-            match #next(&mut #retry, #out, #asked, #retry_after) {
+            match #next(&mut #retry, #out, #asked, #verdict) {
                 ::core::ops::ControlFlow::Break(#out) => break #attempts #answer,
                 ::core::ops::ControlFlow::Continue(#slept) => { #rest #late continue #attempts }
             }
@@ -124,16 +124,17 @@ impl Nest<'_> {
     /// Whether what came out calls for another attempt.
     fn again(&self, again: &Again) -> TokenStream {
         let Expansion {
+            krate,
             span,
             output,
             locals,
             ..
         } = self.shared;
-        let no = match (again, &self.flags.retry_after) {
-            // A verdict that names a time asks for another attempt, whatever it is about.
-            (Again::AnyError, Some(flag)) => {
-                quote_spanned!(*span=> ::core::option::Option::is_some(&#flag))
-            }
+        let no = match (again, &self.flags.judged) {
+            // It asks for another attempt, whatever it is about.
+            (Again::AnyError, Some(flag)) => quote_spanned! {*span=>
+                match #flag { #krate::Verdict::RetryAfter(_) => true, _ => false }
+            },
             _ => quote_spanned!(*span=> false),
         };
         match again {

@@ -20,6 +20,7 @@ use crate::retry::Pause;
 use crate::retry::Refusal;
 use crate::retry::Retries;
 use crate::retry::Retrying;
+use crate::verdict::Verdict;
 
 const STEADY: RetryPolicy = RetryPolicy::new()
     .attempts(3)
@@ -88,7 +89,7 @@ impl Service {
     /// The body failed, and is to be run again after so long.
     #[track_caller]
     fn fails(&self, call: &mut Retrying<'_, &'static str>, duration: Duration) {
-        self.lasts(pause(call.next("failed", true, None)), duration);
+        self.lasts(pause(call.next("failed", true, Verdict::Failure)), duration);
         assert_eq!(call.too_late(), None);
     }
 }
@@ -119,7 +120,7 @@ fn wait(refusal: Refusal<&'static str>) -> Pause {
 fn a_call_that_needs_no_second_attempt_leaves_no_trace() {
     let service = Service::new();
     assert_eq!(
-        answer(service.call(&STEADY).next("done", false, None)),
+        answer(service.call(&STEADY).next("done", false, Verdict::Failure)),
         "done"
     );
     drop(service.call(&STEADY));
@@ -132,7 +133,10 @@ fn a_call_is_made_so_often_in_total_and_then_fails_with_its_last_error() {
     let mut call = service.call(&STEADY);
     service.fails(&mut call, seconds(5));
     service.fails(&mut call, seconds(5));
-    assert_eq!(answer(call.next("the third", true, None)), "the third");
+    assert_eq!(
+        answer(call.next("the third", true, Verdict::Failure)),
+        "the third"
+    );
     drop(call);
     assert_eq!(service.counts(), [("exhausted", 1), ("attempts", 2)]);
 }
@@ -142,7 +146,7 @@ fn an_attempt_that_brings_an_answer_is_the_last() {
     let service = Service::new();
     let mut call = service.call(&STEADY);
     service.fails(&mut call, seconds(5));
-    assert_eq!(answer(call.next("done", false, None)), "done");
+    assert_eq!(answer(call.next("done", false, Verdict::Failure)), "done");
     drop(call);
     assert_eq!(service.counts(), [("succeeded", 1), ("attempts", 1)]);
 }
@@ -154,7 +158,10 @@ fn one_attempt_is_one_call_and_so_are_none_that_nobody_has_checked() {
         let service = Service::new();
         let policy = STEADY.attempts(attempts);
         let mut call = service.call(&policy);
-        assert_eq!(answer(call.next("failed", true, None)), "failed");
+        assert_eq!(
+            answer(call.next("failed", true, Verdict::Failure)),
+            "failed"
+        );
         assert_eq!(service.counts(), [("exhausted", 1)]);
     }
 }
@@ -166,13 +173,16 @@ fn a_thousand_attempts_are_made_without_one_at_once() {
     let policy = RetryPolicy::new().attempts(1_001).delay(NANO);
     let mut call = service.call(&policy);
     for _ in 0..1_000 {
-        let mut pause = pause(call.next("failed", true, None));
+        let mut pause = pause(call.next("failed", true, Verdict::Failure));
         assert!(poll(&mut pause).is_pending());
         service.time.advance(policy.get_max_delay());
         assert!(poll(&mut pause).is_ready());
         assert_eq!(call.too_late(), None);
     }
-    assert_eq!(answer(call.next("failed", true, None)), "failed");
+    assert_eq!(
+        answer(call.next("failed", true, Verdict::Failure)),
+        "failed"
+    );
     assert_eq!(service.counts(), [("exhausted", 1), ("attempts", 1_000)]);
 }
 
@@ -195,7 +205,10 @@ fn no_attempt_begins_when_the_total_has_passed_and_none_is_waited_for_in_vain() 
     let mut call = service.call(&policy);
     service.fails(&mut call, seconds(5));
     service.fails(&mut call, seconds(5));
-    assert_eq!(answer(call.next("the third", true, None)), "the third");
+    assert_eq!(
+        answer(call.next("the third", true, Verdict::Failure)),
+        "the third"
+    );
     assert_eq!(service.now(), seconds(10));
     assert_eq!(service.counts(), [("out_of_time", 1), ("attempts", 2)]);
 }
@@ -213,7 +226,7 @@ fn the_total_counts_from_the_first_attempt_and_what_attempts_take_is_in_it() {
 
     let mut slow = service.call(&policy);
     service.time.advance(seconds(10));
-    assert_eq!(answer(slow.next("slow", true, None)), "slow");
+    assert_eq!(answer(slow.next("slow", true, Verdict::Failure)), "slow");
 }
 
 #[test]
@@ -223,11 +236,11 @@ fn nothing_is_made_again_that_would_begin_when_a_timeout_around_strikes() {
     let until = Tick(0) + seconds(10);
     let mut call = Retrying::new(&service.retries, &policy, Some(until));
     service.fails(&mut call, seconds(5));
-    assert_eq!(answer(call.next("late", true, None)), "late");
+    assert_eq!(answer(call.next("late", true, Verdict::Failure)), "late");
     assert_eq!(service.now(), seconds(5));
 
     let mut over = Retrying::new(&service.retries, &policy, Some(Tick(0)));
-    assert_eq!(answer(over.next("over", true, None)), "over");
+    assert_eq!(answer(over.next("over", true, Verdict::Failure)), "over");
     drop((call, over));
     assert_eq!(service.counts(), [("out_of_time", 2), ("attempts", 1)]);
 }
@@ -238,7 +251,7 @@ fn also_at_once_is_too_late_when_the_time_is_over() {
     let policy = STEADY.delay(Duration::ZERO).max_elapsed(seconds(1));
     let mut call = service.call(&policy);
     service.time.advance(seconds(1));
-    assert_eq!(answer(call.next("late", true, None)), "late");
+    assert_eq!(answer(call.next("late", true, Verdict::Failure)), "late");
 }
 
 #[test]
@@ -252,7 +265,7 @@ fn the_wait_that_a_service_asks_for_is_kept() {
         (seconds(4), seconds(5)),
         (Duration::ZERO, seconds(5)),
     ] {
-        let pause = pause(call.next("busy", true, Some(asked)));
+        let pause = pause(call.next("busy", true, Verdict::RetryAfter(asked)));
         service.lasts(pause, kept);
     }
 }
@@ -264,7 +277,10 @@ fn a_wait_until_an_instant_that_has_passed_is_none() {
     let policy = STEADY.delay(Duration::ZERO);
     let mut call = service.call(&policy);
     let past = Tick(0).since(Tick(7));
-    service.lasts(pause(call.next("busy", true, Some(past))), Duration::ZERO);
+    service.lasts(
+        pause(call.next("busy", true, Verdict::RetryAfter(past))),
+        Duration::ZERO,
+    );
 }
 
 /// B106
@@ -273,19 +289,19 @@ fn a_wait_that_is_longer_than_the_time_that_is_left_is_told_as_such() {
     let service = Service::new();
     let policy = STEADY.max_elapsed(seconds(900));
     let mut call = service.call(&policy);
-    let out = call.next("busy", true, Some(seconds(1_800)));
+    let out = call.next("busy", true, Verdict::RetryAfter(seconds(1_800)));
     assert_eq!(answer(out), "busy");
     assert_eq!(service.counts(), [("told_to_wait", 1)]);
 
     let until = Some(Tick(0) + seconds(30));
     let mut call = Retrying::new(&service.retries, &STEADY, until);
     service.lasts(
-        pause(call.next("busy", true, Some(seconds(29)))),
+        pause(call.next("busy", true, Verdict::RetryAfter(seconds(29)))),
         seconds(29),
     );
     assert_eq!(call.too_late(), None);
     // Here the usual delay would have been too long by itself.
-    let out = call.next("busy", true, Some(seconds(1_800)));
+    let out = call.next("busy", true, Verdict::RetryAfter(seconds(1_800)));
     assert_eq!(answer(out), "busy");
     assert_eq!(
         service.counts(),
@@ -298,11 +314,11 @@ fn a_wait_until_the_end_of_time_is_not_begun() {
     let service = Service::new();
     let out = service
         .call(&STEADY)
-        .next("busy", true, Some(Duration::MAX));
+        .next("busy", true, Verdict::RetryAfter(Duration::MAX));
     assert_eq!(answer(out), "busy");
     let policy = STEADY.delay(Duration::MAX);
     assert_eq!(
-        answer(service.call(&policy).next("failed", true, None)),
+        answer(service.call(&policy).next("failed", true, Verdict::Failure)),
         "failed"
     );
     assert_eq!(service.counts(), [("out_of_time", 1), ("told_to_wait", 1)]);
@@ -315,7 +331,7 @@ fn a_service_that_fails_altogether_sees_its_share_more_calls() {
     let calls = 100;
     for _ in 0..calls {
         let mut call = service.call(&policy);
-        while let ControlFlow::Continue(mut pause) = call.next("failed", true, None) {
+        while let ControlFlow::Continue(mut pause) = call.next("failed", true, Verdict::Failure) {
             assert!(poll(&mut pause).is_ready());
             assert_eq!(call.too_late(), None);
         }
@@ -341,7 +357,10 @@ fn a_call_that_is_made_again_counts_as_one_for_the_budget() {
     let mut call = service.call(&policy);
     // The one that is always allowed, and no attempt earns another.
     service.fails(&mut call, Duration::ZERO);
-    assert_eq!(answer(call.next("failed", true, None)), "failed");
+    assert_eq!(
+        answer(call.next("failed", true, Verdict::Failure)),
+        "failed"
+    );
     assert_eq!(service.counts(), [("over_budget", 1), ("attempts", 1)]);
 }
 
@@ -352,10 +371,10 @@ fn what_has_no_time_left_costs_no_budget() {
     let mut late = service.call(&policy);
     let mut call = service.call(&policy);
     service.time.advance(seconds(1));
-    assert_eq!(answer(late.next("late", true, None)), "late");
+    assert_eq!(answer(late.next("late", true, Verdict::Failure)), "late");
     let policy = policy.max_elapsed(seconds(100));
     service.fails(&mut service.call(&policy), seconds(5));
-    assert_eq!(answer(call.next("late", true, None)), "late");
+    assert_eq!(answer(call.next("late", true, Verdict::Failure)), "late");
 }
 
 #[test]
@@ -368,7 +387,10 @@ fn functions_without_a_budget_have_no_part_in_it() {
     let policy = policy.budget(1.0).attempts(9);
     let mut call = service.call(&policy);
     service.fails(&mut call, Duration::ZERO);
-    assert_eq!(answer(call.next("failed", true, None)), "failed");
+    assert_eq!(
+        answer(call.next("failed", true, Verdict::Failure)),
+        "failed"
+    );
 }
 
 /// I5, B078
@@ -390,8 +412,8 @@ fn a_rejection_is_handed_on_at_once() {
 fn once_a_body_ran_its_own_last_error_is_the_answer() {
     let service = Service::new();
     let mut call = service.call(&STEADY);
-    drop(pause(call.next("the first", true, None)));
-    drop(pause(call.next("the second", true, None)));
+    drop(pause(call.next("the first", true, Verdict::Failure)));
+    drop(pause(call.next("the second", true, Verdict::Failure)));
     match call.refused(open_for(seconds(1))) {
         Refusal::Last(out) => assert_eq!(out, "the second"),
         refusal => panic!("{refusal:?}"),
@@ -407,7 +429,7 @@ fn an_open_circuit_is_waited_for_once() {
     let policy = STEADY.wait_for_circuit().attempts(1);
     let mut call = service.call(&policy);
     service.lasts(wait(call.refused(open_for(seconds(60)))), seconds(60));
-    assert_eq!(answer(call.next("done", false, None)), "done");
+    assert_eq!(answer(call.next("done", false, Verdict::Failure)), "done");
 
     let mut call = service.call(&policy);
     service.lasts(wait(call.refused(open_for(seconds(60)))), seconds(60));
@@ -425,7 +447,10 @@ fn the_wait_for_the_circuit_is_no_attempt() {
     let mut call = service.call(&policy);
     service.lasts(wait(call.refused(open_for(seconds(60)))), seconds(60));
     service.fails(&mut call, seconds(5));
-    assert_eq!(answer(call.next("the second", true, None)), "the second");
+    assert_eq!(
+        answer(call.next("the second", true, Verdict::Failure)),
+        "the second"
+    );
     drop(call);
     assert_eq!(service.counts(), [("exhausted", 1), ("attempts", 1)]);
 }
@@ -437,7 +462,7 @@ fn a_circuit_that_a_first_attempt_opens_is_waited_for_too() {
     let mut call = service.call(&policy);
     service.fails(&mut call, seconds(5));
     service.lasts(wait(call.refused(open_for(seconds(60)))), seconds(60));
-    assert_eq!(answer(call.next("done", false, None)), "done");
+    assert_eq!(answer(call.next("done", false, Verdict::Failure)), "done");
     drop(call);
     assert_eq!(service.counts(), [("succeeded", 1), ("attempts", 1)]);
 
@@ -490,7 +515,7 @@ fn an_opening_that_outlasts_the_call_is_not_waited_for() {
 fn a_call_that_is_dropped_while_it_waits_is_cancelled() {
     let service = Service::new();
     let mut call = service.call(&STEADY);
-    let mut sleeping = pause(call.next("failed", true, None));
+    let mut sleeping = pause(call.next("failed", true, Verdict::Failure));
     assert!(poll(&mut sleeping).is_pending());
     drop((sleeping, call));
     assert_eq!(service.counts(), [("cancelled", 1)]);
@@ -522,7 +547,7 @@ fn a_call_that_is_dropped_while_it_waits_for_the_circuit_leaves_no_trace() {
 fn an_attempt_counts_as_begun_once_and_when_its_delay_has_passed() {
     let service = Service::new();
     let mut call = service.call(&STEADY);
-    let mut pause = pause(call.next("failed", true, None));
+    let mut pause = pause(call.next("failed", true, Verdict::Failure));
     assert!(poll(&mut pause).is_pending());
     assert_eq!(service.retries.counts().attempts(), 0);
     service.time.advance(seconds(5));
@@ -542,7 +567,7 @@ fn an_attempt_that_is_woken_too_late_is_not_begun() {
     let service = Service::new();
     let policy = STEADY.max_elapsed(seconds(6));
     let mut call = service.call(&policy);
-    let mut pause = pause(call.next("failed", true, None));
+    let mut pause = pause(call.next("failed", true, Verdict::Failure));
     service.time.advance(seconds(6));
     assert!(poll(&mut pause).is_ready());
     assert_eq!(call.too_late(), Some("failed"));
@@ -584,7 +609,7 @@ fn a_wait_for_the_circuit_that_ends_too_late_leaves_the_error_of_a_body_that_ran
 fn a_pause_runs_from_when_it_was_made() {
     let service = Service::new();
     let mut call = service.call(&STEADY);
-    let mut pause = pause(call.next("failed", true, None));
+    let mut pause = pause(call.next("failed", true, Verdict::Failure));
     service.time.advance(seconds(5));
     assert!(poll(&mut pause).is_ready());
 }
@@ -607,10 +632,15 @@ fn a_thread_waits_between_its_attempts() {
     // Nobody waits an hour for this test: it is the clock of the test that ends it.
     let policy = STEADY.delay(seconds(3_600)).attempts(2);
     let mut call = service.call(&policy);
-    let flow = while_time_passes(&service, || call.next_blocking("failed", true, None));
+    let flow = while_time_passes(&service, || {
+        call.next_blocking("failed", true, Verdict::Failure)
+    });
     assert!(flow.is_continue());
     assert!(service.now() >= policy.get_delay());
-    assert_eq!(answer(call.next_blocking("again", true, None)), "again");
+    assert_eq!(
+        answer(call.next_blocking("again", true, Verdict::Failure)),
+        "again"
+    );
     drop(call);
     assert_eq!(service.counts(), [("exhausted", 1), ("attempts", 1)]);
 }
@@ -635,7 +665,7 @@ fn a_thread_that_wakes_too_late_begins_no_attempt() {
     let policy = STEADY.delay(hour).max_elapsed(2 * hour);
     let mut call = service.call(&policy);
     let flow = oversleeps(&service, 2 * hour, || {
-        call.next_blocking("failed", true, None)
+        call.next_blocking("failed", true, Verdict::Failure)
     });
     assert_eq!(answer(flow), "failed");
     drop(call);
@@ -666,7 +696,10 @@ fn a_thread_gets_the_last_output_of_a_body_that_ran() {
     let service = Service::new();
     let policy = STEADY.delay(Duration::ZERO);
     let mut call = service.call(&policy);
-    assert!(call.next_blocking("failed", true, None).is_continue());
+    assert!(
+        call.next_blocking("failed", true, Verdict::Failure)
+            .is_continue()
+    );
     let refusal = call.refused_blocking(open_for(seconds(1)));
     assert!(matches!(refusal, Refusal::Last("failed")));
     drop(call);
