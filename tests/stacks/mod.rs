@@ -1,5 +1,6 @@
 //! The policies beside the breaker, without attributes.
 
+mod conflicts;
 mod deadlines;
 mod events;
 mod series;
