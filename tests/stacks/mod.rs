@@ -1,8 +1,11 @@
 //! The policies beside the breaker, without attributes.
 
+mod borders;
 mod conflicts;
 mod deadlines;
 mod events;
+mod extremes;
 mod series;
+mod three_deep;
 mod timeouts;
 mod together;
