@@ -170,7 +170,8 @@ fn of_two_functions_that_come_at_once_the_one_that_is_told_of_is_not_in_force() 
                     let _entered = registry.enter();
                     barrier.wait();
                     for _ in 0..3 {
-                        call("race").unwrap();
+                        // The other may have the only place.
+                        let _ = call("race");
                     }
                 });
             }

@@ -1,5 +1,6 @@
 //! The policies beside the breaker, without attributes.
 
+mod aborted;
 mod borders;
 mod conflicts;
 mod deadlines;
