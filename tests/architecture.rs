@@ -23,7 +23,7 @@ const RUNTIME: &[&[&str]] = &[
     &["store"],
     &["config", "error", "event", "host", "outcome", "rules"],
     &["settings"],
-    &["limit_conflict"],
+    &["first_error", "limit_conflict"],
     &["declaration", "rejected"],
     &["reason"],
     &[

@@ -175,7 +175,7 @@ fn find<'life0, 'async_trait>(
                                     &mut __retry_1,
                                     __out,
                                     __again_1,
-                                    ::core::option::Option::None,
+                                    ::breakerbox::Verdict::Failure,
                                 ) {
                                     ::core::ops::ControlFlow::Break(__out) => {
                                         break '__attempts_1 ::core::option::Option::Some(__out);
@@ -202,6 +202,16 @@ fn find<'life0, 'async_trait>(
                                 }
                                 ::breakerbox::__private::Refusal::Wait(__sleep_1) => {
                                     __sleep_1.await;
+                                    match ::breakerbox::__private::waited(&mut __retry_1) {
+                                        ::breakerbox::__private::Refusal::Last(__out) => {
+                                            break '__attempts_1 ::core::option::Option::Some(__out);
+                                        }
+                                        ::breakerbox::__private::Refusal::Rejected(__rejected) => {
+                                            break '__refused __rejected;
+                                        }
+                                        ::breakerbox::__private::Refusal::Again
+                                        | ::breakerbox::__private::Refusal::Wait(_) => {}
+                                    }
                                 }
                                 ::breakerbox::__private::Refusal::Again => {}
                             }

@@ -227,12 +227,23 @@ async fn charge(order: &Order) -> Result<Receipt, breakerbox::Error<E>> {
                     if !(!__timed_out && __counted) {
                         break '__answered_0 __out;
                     }
+                    let __first = {
+                        #[allow(unused_imports)]
+                        use ::breakerbox::__private::{Keeps as _, KeepsNot as _};
+                        (&&::breakerbox::__private::Keeping::<
+                            Result<Receipt, breakerbox::Error<E>>,
+                        >::new())
+                            .__breakerbox_first()
+                    }
+                        .failed(__out);
                     let __out: Result<Receipt, breakerbox::Error<E>> = {
                         let __ret: Result<Receipt, breakerbox::Error<E>> = match () {
                             () => cached(order),
                         };
                         #[allow(unreachable_code)] __ret
                     };
+                    let __out: Result<Receipt, breakerbox::Error<E>> = __first
+                        .kept_by(__out);
                     #[allow(unused_imports)]
                     use ::breakerbox::__private::{CannotFail as _, MayFail as _};
                     let __failed = (&&::breakerbox::__private::Answered(&__out))

@@ -251,7 +251,7 @@ async fn charge(&self, order: &Order) -> Result<Receipt, PaymentError> {
                                     &mut __retry_2,
                                     __out,
                                     __again_2,
-                                    ::core::option::Option::None,
+                                    ::breakerbox::Verdict::Failure,
                                 ) {
                                     ::core::ops::ControlFlow::Break(__out) => {
                                         break '__attempts_2 ::core::option::Option::Some(__out);
@@ -278,6 +278,16 @@ async fn charge(&self, order: &Order) -> Result<Receipt, PaymentError> {
                                 }
                                 ::breakerbox::__private::Refusal::Wait(__sleep_2) => {
                                     __sleep_2.await;
+                                    match ::breakerbox::__private::waited(&mut __retry_2) {
+                                        ::breakerbox::__private::Refusal::Last(__out) => {
+                                            break '__attempts_2 ::core::option::Option::Some(__out);
+                                        }
+                                        ::breakerbox::__private::Refusal::Rejected(__rejected) => {
+                                            break '__refused_0 __rejected;
+                                        }
+                                        ::breakerbox::__private::Refusal::Again
+                                        | ::breakerbox::__private::Refusal::Wait(_) => {}
+                                    }
                                 }
                                 ::breakerbox::__private::Refusal::Again => {}
                             }

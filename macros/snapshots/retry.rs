@@ -62,7 +62,7 @@ async fn charge(lines: Vec<Line>) -> Result<Receipt, PaymentError> {
             }
             match ::breakerbox::__private::next::<
                 Result<Receipt, PaymentError>,
-            >(&mut __retry_0, __out, __again_0, ::core::option::Option::None) {
+            >(&mut __retry_0, __out, __again_0, ::breakerbox::Verdict::Failure) {
                 ::core::ops::ControlFlow::Break(__out) => break '__attempts_0 __out,
                 ::core::ops::ControlFlow::Continue(__sleep_0) => {
                     __sleep_0.await;

@@ -29,7 +29,7 @@ async fn charge(&self, order: &Order) -> Result<Receipt, PaymentError> {
         }
         ::breakerbox::__private::CallSite::breaker(&__SITE)
     };
-    let mut __retry_after: ::core::option::Option<::core::time::Duration> = ::core::option::Option::None;
+    let mut __judged = ::breakerbox::Verdict::Failure;
     let __out: Result<Receipt, PaymentError> = '__made: {
         let __rejected = '__refused: {
             let __out: Result<Receipt, PaymentError> = {
@@ -99,12 +99,7 @@ async fn charge(&self, order: &Order) -> Result<Receipt, PaymentError> {
                                 ::breakerbox::__private::settle(&mut __guard, __verdict);
                                 __verdict
                             };
-                            __retry_after = match __verdict {
-                                ::breakerbox::Verdict::RetryAfter(__after_0) => {
-                                    ::core::option::Option::Some(__after_0)
-                                }
-                                _ => ::core::option::Option::None,
-                            };
+                            __judged = __verdict;
                             __out
                         };
                         let __again_0: bool = match ::breakerbox::__private::error_of::<
@@ -112,7 +107,10 @@ async fn charge(&self, order: &Order) -> Result<Receipt, PaymentError> {
                         >(&__out) {
                             ::core::option::Option::Some(_) => true,
                             ::core::option::Option::None => {
-                                ::core::option::Option::is_some(&__retry_after)
+                                match __judged {
+                                    ::breakerbox::Verdict::RetryAfter(_) => true,
+                                    _ => false,
+                                }
                             }
                         };
                         if !__again_0 && ::breakerbox::__private::is_first(&__retry_0) {
@@ -120,7 +118,7 @@ async fn charge(&self, order: &Order) -> Result<Receipt, PaymentError> {
                         }
                         match ::breakerbox::__private::next::<
                             Result<Receipt, PaymentError>,
-                        >(&mut __retry_0, __out, __again_0, __retry_after) {
+                        >(&mut __retry_0, __out, __again_0, __judged) {
                             ::core::ops::ControlFlow::Break(__out) => {
                                 break '__attempts_0 __out;
                             }
@@ -146,6 +144,16 @@ async fn charge(&self, order: &Order) -> Result<Receipt, PaymentError> {
                         }
                         ::breakerbox::__private::Refusal::Wait(__sleep_0) => {
                             __sleep_0.await;
+                            match ::breakerbox::__private::waited(&mut __retry_0) {
+                                ::breakerbox::__private::Refusal::Last(__out) => {
+                                    break '__attempts_0 __out;
+                                }
+                                ::breakerbox::__private::Refusal::Rejected(__rejected) => {
+                                    break '__refused __rejected;
+                                }
+                                ::breakerbox::__private::Refusal::Again
+                                | ::breakerbox::__private::Refusal::Wait(_) => {}
+                            }
                         }
                         ::breakerbox::__private::Refusal::Again => {}
                     }

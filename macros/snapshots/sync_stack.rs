@@ -142,7 +142,7 @@ fn read(path: &Path) -> Result<String, E> {
                             &mut __retry_0,
                             __out,
                             __again_0,
-                            ::core::option::Option::None,
+                            ::breakerbox::Verdict::Failure,
                         ) {
                             ::core::ops::ControlFlow::Break(__out) => {
                                 break '__attempts_0 __out;

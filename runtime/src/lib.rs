@@ -180,6 +180,7 @@ mod deadline;
 mod declaration;
 mod error;
 mod event;
+mod first_error;
 #[cfg(feature = "redis")]
 mod fleet;
 mod gate;
@@ -272,6 +273,8 @@ pub use event::Event;
 pub use event::Transition;
 pub use event::Warning;
 pub use event::WouldOpen;
+pub use first_error::FirstError;
+pub use first_error::KeepsFirst;
 pub use limit_conflict::LimitConflict;
 #[cfg(feature = "redis")]
 pub use member::WhenStoreIsLost;

@@ -11,8 +11,8 @@ use crate::timed_out::TimedOut;
 #[diagnostic::on_unimplemented(
     message = "a guarded function must return a `Result`, but this one returns `{Self}`",
     label = "not a `Result`",
-    note = "or say in the attribute what a failure is and what to return instead of a call: \
-            `classify = |out| out.is_none(), fallback = expr`"
+    note = "or say what a failure is, `classify = |out| out.is_none()`, and what to return instead \
+            of a call: `#[fallback(expr)]` above all policies"
 )]
 pub trait Outcome {
     /// The value of a success.
@@ -46,8 +46,8 @@ impl<T, E> Outcome for Result<T, E> {
                no error to return for a call that is not made",
     label = "needs `impl From<breakerbox::Rejected> for {Self}`",
     note = "with thiserror add a variant: `#[error(transparent)] Rejected(#[from] breakerbox::Rejected)`",
-    note = "or say in the attribute what to return: `map_rejected = |rejected| MyError::Unavailable`, \
-            `fallback = expr`, or `wrap_error` with `breakerbox::Error<{Self}>`"
+    note = "or say what to return: `map_rejected = |rejected| MyError::Unavailable` in the attribute, \
+            `#[fallback(expr)]` above all policies, or `wrap_error` with `breakerbox::Error<{Self}>`"
 )]
 pub trait FromRejected {
     /// The error that says that the call was not made.

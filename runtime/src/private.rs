@@ -3,6 +3,8 @@
 use std::fmt;
 use std::pin::Pin;
 
+#[path = "private/keeping.rs"]
+mod keeping;
 #[path = "private/stack.rs"]
 mod stack;
 
@@ -23,6 +25,7 @@ pub use crate::site::CallSite;
 pub use crate::site::Declared;
 pub use crate::site::DynamicSite;
 pub use inventory;
+pub use keeping::*;
 pub use stack::*;
 
 /// The usual way in: the circuit is closed. Otherwise the guard is outside.

@@ -11,10 +11,12 @@ pub enum Verdict {
     /// The service failed.
     Failure,
     /// A failure that, if it opens the circuit, keeps it open for at least this
-    /// long: what a `Retry-After` header asks for. Capped by `max_open_for`.
+    /// long: what a `Retry-After` header asks for. Capped by `max_open_for`. A retry around it
+    /// waits at least this long.
     RetryAfter(Duration),
     /// A failure that opens the circuit at once, whatever was counted before,
-    /// for exactly this long: a ban. Capped by `max_open_for`.
+    /// for exactly this long: a ban. Capped by `max_open_for`. A retry around it does not try
+    /// again, unless it waits for an open circuit.
     OpenFor(Duration),
     /// The outcome says nothing: it neither counts nor resets, and a probe that
     /// ends so gives its place back.

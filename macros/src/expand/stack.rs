@@ -152,8 +152,13 @@ impl<'a> Nest<'a> {
 
     /// The whole nest as the output of the function.
     fn nest(&self) -> TokenStream {
-        let Expansion { span, output, .. } = self.shared;
-        let flags = self.flags.declared(*span);
+        let Expansion {
+            krate,
+            span,
+            output,
+            ..
+        } = self.shared;
+        let flags = self.flags.declared(*span, krate);
         let around = Around {
             refused: label(self.shared, "__refused"),
             bound: None,

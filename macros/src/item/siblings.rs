@@ -58,14 +58,15 @@ pub(super) fn split(
     (others, ours)
 }
 
-/// Which of our attributes a path names: `retry`, `breakerbox::retry`, or that of the crate
-/// under the name that it has here. `other::retry` is somebody else's.
+/// Which of our attributes a path names: `retry`, `breakerbox::retry`, also where that is behind
+/// something, as in `$crate::breakerbox::retry`, or that of the crate under the name that it has
+/// here. `other::retry` is somebody else's, and so, for all one knows, is `$crate::retry`.
 pub(crate) fn kind(path: &Path, krate: Option<&Path>) -> Option<Kind> {
     let names: Vec<String> = names(path);
     let (last, before) = names.split_last()?;
     let kind = Kind::named(last)?;
     let is_ours = before.is_empty()
-        || before.first().is_some_and(|first| first == "breakerbox")
+        || before.last().is_some_and(|module| module == "breakerbox")
         || krate.is_some_and(|krate| self::names(krate) == before);
     is_ours.then_some(kind)
 }
@@ -139,7 +140,9 @@ mod tests {
             (parse_quote!(breakerbox::timeout), Some(Kind::Timeout)),
             (parse_quote!(::breakerbox::fallback), Some(Kind::Fallback)),
             (parse_quote!(::safe::bulkhead), Some(Kind::Bulkhead)),
+            (parse_quote!(facade::breakerbox::retry), Some(Kind::Retry)),
             (parse_quote!(other::retry), None),
+            (parse_quote!(breakerbox::other::retry), None),
             (parse_quote!(tracing::instrument), None),
             (parse_quote!(again), None),
         ] {

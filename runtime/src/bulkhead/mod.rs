@@ -31,6 +31,27 @@ use slot::Place;
 /// Whoever asks gets a [`Slot`] for one call and holds it while the call runs. A call that is
 /// refused was not made.
 ///
+/// A slot is given back when it is dropped, also where the caller is gone and its work goes on
+/// elsewhere: a thread of [`spawn_blocking`](tokio::task::spawn_blocking) is not stopped by the
+/// timeout that gives its caller up. Where that work is what there may be so much of, it takes
+/// the slot with it:
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let render = || "a report";
+/// let reports = breakerbox::policies("reports").bulkhead(breakerbox::BulkheadPolicy::new(6))?;
+/// let slot = reports.acquire().await?;
+/// let work = tokio::task::spawn_blocking(move || {
+///     let _slot = slot;
+///     render()
+/// });
+/// assert_eq!(work.await?, "a report");
+/// assert_eq!(reports.available(), 6);
+/// # Ok(())
+/// # }
+/// ```
+///
 /// A call that asks for a second slot of the same bulkhead while it holds one may wait for
 /// itself. It is refused after [`max_wait`](BulkheadPolicy::max_wait), which is finite where it
 /// is not written, but a recursive function does better to ask once, on the outside.

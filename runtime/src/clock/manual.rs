@@ -117,6 +117,12 @@ impl ManualClock {
         self.sleepers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Whether anybody sleeps by this time.
+    #[cfg(test)]
+    pub(crate) fn has_sleepers(&self) -> bool {
+        !self.sleepers().is_empty()
+    }
+
     pub(super) fn now(&self) -> Tick {
         Tick(self.nanos.load(Acquire))
     }

@@ -12,48 +12,62 @@ impl Policies {
     /// Takes what one stack declares, where no other was first.
     pub(crate) fn declare(&self, stack: &'static Stack) {
         let limits = &stack.limits;
-        if let Some(policy) = limits.bulkhead
-            && self.bulkhead.get().is_none()
-        {
-            self.bulkhead_or(policy);
-            // Another thread may have been quicker.
-            let _ = self.first.bulkhead.set(stack);
+        if limits.bulkhead.is_some() && self.bulkhead.get().is_none() {
+            // Known before the numbers are: whoever finds them finds whose they are.
+            let first = self.first.bulkhead.get_or_init(|| stack);
+            first.limits.bulkhead.map(|policy| self.bulkhead_or(policy));
         }
         #[cfg(feature = "rate-limit")]
-        if let Some(policy) = limits.rate_limit
-            && self.rate_limiter.get().is_none()
-        {
-            self.rate_limiter_or(policy);
-            let _ = self.first.rate_limit.set(stack);
+        if limits.rate_limit.is_some() && self.rate_limiter.get().is_none() {
+            let first = self.first.rate_limit.get_or_init(|| stack);
+            let policy = first.limits.rate_limit;
+            policy.map(|policy| self.rate_limiter_or(policy));
         }
         #[cfg(feature = "metrics")]
         self.uses.add(limits);
     }
 
-    /// Whether the numbers in force are not those of this stack.
+    /// Whether the numbers in force are those of another stack, which says something else.
     pub(crate) fn differs_from(&self, stack: &Stack) -> bool {
-        let limits = &stack.limits;
-        let bulkhead = self.bulkhead.get().zip(limits.bulkhead.as_ref());
-        let differs = bulkhead.is_some_and(|(known, other)| known.policy() != other);
-        #[cfg(feature = "rate-limit")]
-        let differs = differs || {
-            let rate_limit = self.rate_limiter.get().zip(limits.rate_limit.as_ref());
-            rate_limit.is_some_and(|(known, other)| known.policy() != other)
-        };
-        differs
+        self.first_with_other_places(stack).is_some() || self.first_at_another_rate(stack).is_some()
     }
 
-    /// Where a stack contradicts those whose numbers are in force.
+    /// Where a stack contradicts those whose numbers are in force. What is in force for one
+    /// limit may be of another function than what is for the other.
     pub(crate) fn conflicts_with(&self, stack: &Stack) -> Vec<LimitConflict> {
         let service = self.service().unwrap_or_default();
-        #[cfg(feature = "rate-limit")]
-        let firsts = [
-            self.first.bulkhead.get().copied(),
-            self.first.rate_limit.get().copied(),
-        ];
-        #[cfg(not(feature = "rate-limit"))]
-        let firsts = [self.first.bulkhead.get().copied()];
-        conflicts(service, firsts.into_iter().flatten().chain([stack]))
+        let places = self.first_with_other_places(stack);
+        let places = places.and_then(|first| first.said_of_places().zip(stack.said_of_places()));
+        let rate = self.first_at_another_rate(stack);
+        let rate = rate.and_then(|first| first.said_of_rate().zip(stack.said_of_rate()));
+        let both = [places, rate].into_iter().flatten();
+        both.filter_map(|((policy, first), (_, other))| {
+            LimitConflict::between(service, policy, &first, other)
+        })
+        .collect()
+    }
+
+    /// Whose numbers are in force for the bulkhead, where this stack has others. Code that was
+    /// quicker than all functions has no place that could be named.
+    fn first_with_other_places(&self, stack: &Stack) -> Option<&'static Stack> {
+        let known = self.bulkhead.get()?.policy();
+        let is_other = |stack: &Stack| stack.limits.bulkhead.is_some_and(|it| it != *known);
+        let first = self.first.bulkhead.get().copied();
+        first.filter(|first| is_other(stack) && !is_other(first))
+    }
+
+    #[cfg(feature = "rate-limit")]
+    fn first_at_another_rate(&self, stack: &Stack) -> Option<&'static Stack> {
+        let known = self.rate_limiter.get()?.policy();
+        let is_other = |stack: &Stack| stack.limits.rate_limit.is_some_and(|it| it != *known);
+        let first = self.first.rate_limit.get().copied();
+        first.filter(|first| is_other(stack) && !is_other(first))
+    }
+
+    #[cfg(not(feature = "rate-limit"))]
+    #[allow(clippy::unused_self)]
+    const fn first_at_another_rate(&self, _: &Stack) -> Option<&'static Stack> {
+        None
     }
 }
 
@@ -65,19 +79,38 @@ pub(super) struct First {
     rate_limit: OnceLock<&'static Stack>,
 }
 
+/// A limit that a service has once, and what a stack says about it.
+type Said = (&'static str, Numbers);
+
 impl Stack {
-    /// What it says about each limit that a service has once.
-    fn said(&self) -> impl Iterator<Item = (&'static str, Numbers)> {
-        let bulkhead = self.limits.bulkhead.map(|policy| policy.to_string());
-        #[cfg(feature = "rate-limit")]
-        let rate_limit = self.limits.rate_limit.map(|policy| policy.to_string());
-        #[cfg(not(feature = "rate-limit"))]
-        let rate_limit = None;
-        let said = [("bulkhead", bulkhead), ("rate_limit", rate_limit)];
-        said.into_iter().filter_map(|(policy, text)| {
-            let location = self.location;
-            text.map(|text| (policy, Numbers { location, text }))
-        })
+    fn said(&self) -> impl Iterator<Item = Said> {
+        [self.said_of_places(), self.said_of_rate()]
+            .into_iter()
+            .flatten()
+    }
+
+    fn said_of_places(&self) -> Option<Said> {
+        let text = self.limits.bulkhead?.to_string();
+        Some(("bulkhead", self.numbers(text)))
+    }
+
+    #[cfg(feature = "rate-limit")]
+    fn said_of_rate(&self) -> Option<Said> {
+        let text = self.limits.rate_limit?.to_string();
+        Some(("rate_limit", self.numbers(text)))
+    }
+
+    #[cfg(not(feature = "rate-limit"))]
+    #[allow(clippy::unused_self)]
+    const fn said_of_rate(&self) -> Option<Said> {
+        None
+    }
+
+    const fn numbers(&self, text: String) -> Numbers {
+        Numbers {
+            location: self.location,
+            text,
+        }
     }
 }
 

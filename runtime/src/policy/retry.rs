@@ -112,7 +112,9 @@ impl RetryPolicy {
     }
 
     /// Where the circuit is open, waits once for the time that is left of the opening, if that
-    /// ends in time, and asks again. Default: a rejection is handed on at once.
+    /// ends in time, and asks again. After [`Verdict::OpenFor`](crate::Verdict::OpenFor) the next
+    /// attempt begins when that time is over. Default: a rejection is handed on at once, and a
+    /// call that led to such a verdict is not made again.
     pub const fn wait_for_circuit(mut self) -> Self {
         self.wait_for_circuit = true;
         self

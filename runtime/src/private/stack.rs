@@ -151,12 +151,12 @@ pub fn next<Out>(
     retrying: &mut Retrying<'static, Out>,
     out: Out,
     again: bool,
-    retry_after: Option<Duration>,
-) -> ControlFlow<Out, Pause<'static>> {
-    retrying.next(out, again, retry_after)
+    verdict: Verdict,
+) -> ControlFlow<Out, Pause> {
+    retrying.next(out, again, verdict)
 }
 
-/// A pause is over: the answer, where it is too late for another attempt.
+/// The pause after [`next`] is over: the answer, where it is too late for another attempt.
 #[cfg(feature = "retry")]
 #[cold]
 pub fn too_late<Out>(retrying: &mut Retrying<'static, Out>) -> Option<Out> {
@@ -169,19 +169,23 @@ pub fn next_blocking<Out>(
     retrying: &mut Retrying<'static, Out>,
     out: Out,
     again: bool,
-    retry_after: Option<Duration>,
+    verdict: Verdict,
 ) -> ControlFlow<Out> {
-    retrying.next_blocking(out, again, retry_after)
+    retrying.next_blocking(out, again, verdict)
 }
 
 /// A policy inside of the retry refused an attempt.
 #[cfg(feature = "retry")]
 #[cold]
-pub fn refused<Out>(
-    retrying: &mut Retrying<'static, Out>,
-    rejected: Rejected,
-) -> Refusal<'static, Out> {
+pub fn refused<Out>(retrying: &mut Retrying<'static, Out>, rejected: Rejected) -> Refusal<Out> {
     retrying.refused(rejected)
+}
+
+/// The wait after [`refused`] is over: `Again`, or the answer, where it is too late for that.
+#[cfg(feature = "retry")]
+#[cold]
+pub fn waited<Out>(retrying: &mut Retrying<'static, Out>) -> Refusal<Out> {
+    retrying.waited()
 }
 
 /// The same, with the wait on this thread.
@@ -190,7 +194,7 @@ pub fn refused<Out>(
 pub fn refused_blocking<Out>(
     retrying: &mut Retrying<'static, Out>,
     rejected: Rejected,
-) -> Refusal<'static, Out> {
+) -> Refusal<Out> {
     retrying.refused_blocking(rejected)
 }
 

@@ -6,7 +6,6 @@ use std::pin::Pin;
 use std::task::Context;
 use std::task::Poll;
 use std::task::ready;
-use std::time::Duration;
 
 use pin_project_lite::pin_project;
 
@@ -79,8 +78,9 @@ impl<'p> Retry<'p> {
     }
 
     /// Calls are made again after the errors that are failures: those of which `predicate`
-    /// says `true`, or [`Verdict::Failure`]. After [`Verdict::RetryAfter`] and
-    /// [`Verdict::OpenFor`] the next attempt begins no earlier than they say.
+    /// says `true`, or [`Verdict::Failure`]. After [`Verdict::RetryAfter`] the next attempt
+    /// begins no earlier than it says. After [`Verdict::OpenFor`], which opens a circuit, there
+    /// is none, unless [`RetryPolicy::wait_for_circuit`] is given: then no earlier than it says.
     pub const fn retry_on<E, V, P>(self, predicate: P) -> Retry<'p, RetryOn<P>>
     where
         V: IntoVerdict,
@@ -137,9 +137,12 @@ impl<On> Retry<'_, On> {
         let mut state = self.begin();
         loop {
             let judged = match self.judge(body()) {
-                Ended::Made { out, again, after } => state.next_blocking(out, again, after),
+                Ended::Made { out, verdict } => {
+                    state.next_blocking(out, is_failure(verdict), verdict)
+                }
                 Ended::Refused(rejected) => {
-                    after_refusal(state.refused_blocking(rejected)).map_continue(drop)
+                    let refusal = state.refused_blocking(rejected);
+                    after_refusal::<_, _, ()>(refusal).map_continue(drop)
                 }
             };
             if let ControlFlow::Break(out) = judged {
@@ -163,34 +166,33 @@ impl<On> Retry<'_, On> {
             Err(Error::TimedOut(_)) => Verdict::Success,
             Err(Error::Inner(error)) => self.on.judge(error),
         };
-        let (again, after) = match verdict {
-            Verdict::Success | Verdict::Ignore => (false, None),
-            Verdict::Failure => (true, None),
-            Verdict::RetryAfter(duration) | Verdict::OpenFor(duration) => (true, Some(duration)),
-        };
-        Ended::Made { out, again, after }
+        Ended::Made { out, verdict }
     }
 }
 
 /// How an attempt ended.
 enum Ended<Out> {
-    Made {
-        out: Out,
-        again: bool,
-        after: Option<Duration>,
-    },
+    Made { out: Out, verdict: Verdict },
     Refused(Rejected),
 }
 
+/// After a failure, a call is made again.
+const fn is_failure(verdict: Verdict) -> bool {
+    match verdict {
+        Verdict::Success | Verdict::Ignore => false,
+        Verdict::Failure | Verdict::RetryAfter(_) | Verdict::OpenFor(_) => true,
+    }
+}
+
 /// What comes of a refusal: the answer, or the pause before the next attempt.
-fn after_refusal<'p, T, E>(
-    refusal: Refusal<'p, Result<T, Error<E>>>,
-) -> ControlFlow<Result<T, Error<E>>, Option<Pause<'p>>> {
+fn after_refusal<T, E, F>(
+    refusal: Refusal<Result<T, Error<E>>>,
+) -> ControlFlow<Result<T, Error<E>>, Stage<F>> {
     match refusal {
         Refusal::Last(out) => ControlFlow::Break(out),
         Refusal::Rejected(rejected) => ControlFlow::Break(Err(Error::Rejected(rejected))),
-        Refusal::Wait(pause) => ControlFlow::Continue(Some(pause)),
-        Refusal::Again => ControlFlow::Continue(None),
+        Refusal::Wait(pause) => ControlFlow::Continue(Stage::Wait { pause }),
+        Refusal::Again => ControlFlow::Continue(Stage::Next),
     }
 }
 
@@ -203,16 +205,18 @@ pin_project! {
         state: Option<Retrying<'r, Result<T, Error<E>>>>,
         body: B,
         #[pin]
-        stage: Stage<'r, F>,
+        stage: Stage<F>,
     }
 }
 
 pin_project! {
     #[project = StageProjected]
-    enum Stage<'r, F> {
+    enum Stage<F> {
         Next,
         Attempt { #[pin] attempt: F },
-        Pause { pause: Pause<'r> },
+        Pause { pause: Pause },
+        // For the circuit.
+        Wait { pause: Pause },
         Over,
     }
 }
@@ -237,9 +241,9 @@ where
                 StageProjected::Attempt { attempt } => {
                     let out = ready!(attempt.poll(context));
                     let judged = match this.retry.judge(out) {
-                        Ended::Made { out, again, after } => {
-                            state.next(out, again, after).map_continue(Some)
-                        }
+                        Ended::Made { out, verdict } => state
+                            .next(out, is_failure(verdict), verdict)
+                            .map_continue(|pause| Stage::Pause { pause }),
                         Ended::Refused(rejected) => after_refusal(state.refused(rejected)),
                     };
                     match judged {
@@ -247,10 +251,7 @@ where
                             this.stage.set(Stage::Over);
                             return Poll::Ready(out);
                         }
-                        ControlFlow::Continue(Some(pause)) => {
-                            this.stage.set(Stage::Pause { pause });
-                        }
-                        ControlFlow::Continue(None) => this.stage.set(Stage::Next),
+                        ControlFlow::Continue(stage) => this.stage.set(stage),
                     }
                 }
                 StageProjected::Pause { pause } => {
@@ -260,6 +261,16 @@ where
                         return Poll::Ready(out);
                     }
                     this.stage.set(Stage::Next);
+                }
+                StageProjected::Wait { pause } => {
+                    ready!(Pin::new(pause).poll(context));
+                    match after_refusal(state.waited()) {
+                        ControlFlow::Break(out) => {
+                            this.stage.set(Stage::Over);
+                            return Poll::Ready(out);
+                        }
+                        ControlFlow::Continue(stage) => this.stage.set(stage),
+                    }
                 }
                 StageProjected::Over => panic!("polled after it was ready"),
             }
@@ -299,6 +310,7 @@ mod tests {
     use std::sync::atomic::Ordering::Relaxed;
     use std::task::Wake;
     use std::task::Waker;
+    use std::time::Duration;
 
     use super::*;
     use crate::breaker::Breaker;
@@ -561,7 +573,7 @@ mod tests {
     fn a_verdict_says_when_to_try_again() {
         let service = Service::new(Policy::new());
         let retry = service
-            .retry(STEADY.attempts(9))
+            .retry(STEADY.attempts(9).wait_for_circuit())
             .retry_on(|verdict: &Verdict| *verdict);
         let long = seconds(30);
         let outs = RefCell::new(
@@ -585,6 +597,17 @@ mod tests {
         }
         let ignored = Err(Error::Inner(Verdict::Ignore));
         assert_eq!(poll(call), Poll::Ready(ignored));
+    }
+
+    /// It would be turned down by the circuit, or harm who has asked to be left alone.
+    #[test]
+    fn a_ban_is_not_waited_for_unless_an_open_circuit_is() {
+        let service = Service::new(Policy::new());
+        let retry = service.retry(STEADY).retry_on(|verdict: &Verdict| *verdict);
+        let ban = Err::<(), _>(Error::Inner(Verdict::OpenFor(seconds(30))));
+        assert_eq!(now(retry.call(|| future::ready(ban))), ban);
+        assert_eq!(retry.call_blocking(|| ban), ban);
+        assert_eq!(service.counts(), [("refused", 2)]);
     }
 
     #[test]
@@ -632,6 +655,31 @@ mod tests {
         service.time.advance(seconds(5));
         assert_eq!(poll(call), Poll::Ready(failed()));
         assert_eq!(service.counts(), [("out_of_time", 1), ("attempts", 1)]);
+    }
+
+    /// B095: whoever wakes a task may be late.
+    #[test]
+    fn an_attempt_that_is_woken_too_late_is_not_begun() {
+        let service = Service::new(Policy::new().threshold(1).cooldown(seconds(10)));
+        let policy = STEADY.wait_for_circuit().max_elapsed(seconds(20));
+        let retry = service.retry(policy).idempotent();
+        {
+            let mut call = pin!(retry.call(|| service.attempt(failed())));
+            assert!(poll(call.as_mut()).is_pending());
+            service.time.advance(seconds(20));
+            assert_eq!(poll(call), Poll::Ready(failed()));
+            assert_eq!(service.bodies.get(), 1);
+        }
+        service.trip();
+        let mut call = pin!(retry.call(|| service.guarded(Ok(7))));
+        assert!(poll(call.as_mut()).is_pending());
+        service.time.advance(seconds(20));
+        let out = poll(call);
+        assert!(
+            matches!(out, Poll::Ready(Err(Error::Rejected(_)))),
+            "{out:?}"
+        );
+        assert_eq!(service.bodies.get(), 1);
     }
 
     /// K02

@@ -22,7 +22,7 @@ pub(crate) enum Ending {
     ToldToWait,
     /// The budget of the service was used up.
     OverBudget,
-    /// The circuit or another policy turned a later attempt down.
+    /// The circuit or another policy turned a later attempt down, or would have.
     Refused,
     /// It was dropped before its end, or panicked, or a timeout around it struck.
     Cancelled,

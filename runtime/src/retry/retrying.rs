@@ -14,12 +14,14 @@ use crate::retry::counts::Ending;
 use crate::retry::delays::Delays;
 use crate::retry::pause::Pause;
 use crate::retry::retries::Retries;
+use crate::verdict::Verdict;
 
 /// One call that may be made again, from the beginning of its first attempt.
 ///
 /// Whoever makes the attempts tells how each of them ended: `next` where its body ran,
-/// `refused` where a policy inside turned it down. Once a body ran, the answer is always the
-/// output of a body.
+/// `refused` where a policy inside turned it down; and when the pause after it is over:
+/// `too_late`, `waited`, since whoever wakes a task or a thread may be late. Once a body ran,
+/// the answer is always the output of a body.
 ///
 /// It is small, and the usual call, which is made once, allocates nothing and reads no clock
 /// but for `max_elapsed` and `budget`.
@@ -34,11 +36,11 @@ pub struct Retrying<'p, Out> {
 
 /// What becomes of an attempt that was turned down.
 #[derive(Debug)]
-pub enum Refusal<'p, Out> {
+pub enum Refusal<Out> {
     /// This is the answer: the output of the last body that ran.
     Last(Out),
     /// Wait so long, and try again.
-    Wait(Pause<'p>),
+    Wait(Pause),
     /// It was waited for: try again.
     Again,
     /// No body ran: hand the rejection on.
@@ -52,7 +54,8 @@ struct Later<'p, Out> {
     delays: Delays,
     /// So many further attempts were allowed.
     retries: u32,
-    has_waited: bool,
+    /// By whom the circuit was waited for: once in a call.
+    waited: Option<Rejected>,
     /// The output of the last body that ran.
     last: Option<Out>,
 }
@@ -107,17 +110,16 @@ impl<'p, Out> Retrying<'p, Out> {
     }
 
     /// A body has run and brought `out`, after which the caller wants to try `again` or not;
-    /// the service may have asked to be left alone for `retry_after`. Breaks with the answer,
-    /// or continues with the pause before the next attempt.
+    /// the verdict about it may name a time. Breaks with the answer, or continues with the pause
+    /// before the next attempt.
     pub(crate) fn next(
         &mut self,
         out: Out,
         again: bool,
-        retry_after: Option<Duration>,
-    ) -> ControlFlow<Out, Pause<'p>> {
-        let delay = self.delay(out, again, retry_after)?;
-        let pause = Pause::new(&self.retries.host.clock, delay);
-        ControlFlow::Continue(pause.before_attempt(&self.retries.counts))
+        verdict: Verdict,
+    ) -> ControlFlow<Out, Pause> {
+        let delay = self.delay(out, again, verdict)?;
+        ControlFlow::Continue(Pause::new(&self.retries.host.clock, delay))
     }
 
     /// The same, with the pause on this thread.
@@ -125,16 +127,18 @@ impl<'p, Out> Retrying<'p, Out> {
         &mut self,
         out: Out,
         again: bool,
-        retry_after: Option<Duration>,
+        verdict: Verdict,
     ) -> ControlFlow<Out> {
-        let delay = self.delay(out, again, retry_after)?;
+        let delay = self.delay(out, again, verdict)?;
         self.sleep(delay);
-        self.retries.counts.begin_attempt();
-        ControlFlow::Continue(())
+        match self.too_late() {
+            Some(out) => ControlFlow::Break(out),
+            None => ControlFlow::Continue(()),
+        }
     }
 
     /// A policy inside turned an attempt down, so that nothing of that one was sent.
-    pub(crate) fn refused(&mut self, rejected: Rejected) -> Refusal<'p, Out> {
+    pub(crate) fn refused(&mut self, rejected: Rejected) -> Refusal<Out> {
         match self.time_to_wait(&rejected) {
             Some(left) => Refusal::Wait(Pause::new(&self.retries.host.clock, left)),
             None => self.give_up(rejected),
@@ -142,12 +146,12 @@ impl<'p, Out> Retrying<'p, Out> {
     }
 
     /// The same, with the wait on this thread.
-    pub(crate) fn refused_blocking(&mut self, rejected: Rejected) -> Refusal<'p, Out> {
+    pub(crate) fn refused_blocking(&mut self, rejected: Rejected) -> Refusal<Out> {
         let Some(left) = self.time_to_wait(&rejected) else {
             return self.give_up(rejected);
         };
         self.sleep(left);
-        Refusal::Again
+        self.waited()
     }
 
     /// On this thread, by the clock of the registry or of the system, whichever is first.
@@ -156,32 +160,50 @@ impl<'p, Out> Retrying<'p, Out> {
         let _ = blocking::wait(&mut pause, duration, |_| None);
     }
 
-    /// A pause is over: the answer, where it is too late by now for another attempt and there is
-    /// the output of a body. Whoever wakes a task may be late.
+    /// The pause after `next` is over, and one more attempt begins; or the answer, where it is
+    /// too late for that by now.
     pub(crate) fn too_late(&mut self) -> Option<Out> {
-        if self.retries.host.clock.now() < self.end() {
+        if self.has_time() {
+            self.retries.counts.begin_attempt();
             return None;
         }
+        self.last_in_time()
+    }
+
+    /// The wait after `refused` is over: the attempt begins again, or there is an answer, where
+    /// it is too late for that by now.
+    pub(crate) fn waited(&mut self) -> Refusal<Out> {
+        if self.has_time() {
+            return Refusal::Again;
+        }
+        if let Some(out) = self.last_in_time() {
+            return Refusal::Last(out);
+        }
+        // It was turned down, and nothing has become of it since.
+        let rejected = self.later.as_ref().and_then(|later| later.waited);
+        rejected.map_or(Refusal::Again, Refusal::Rejected)
+    }
+
+    fn has_time(&self) -> bool {
+        self.retries.host.clock.now() < self.end()
+    }
+
+    /// The output of the last body that ran, where no other has time to.
+    fn last_in_time(&mut self) -> Option<Out> {
         let later = self.later.as_mut()?;
         let out = later.last.take()?;
         later.story.end(Ending::OutOfTime);
         Some(out)
     }
 
-    fn delay(
-        &mut self,
-        out: Out,
-        again: bool,
-        retry_after: Option<Duration>,
-    ) -> ControlFlow<Out, Duration> {
+    fn delay(&mut self, out: Out, again: bool, verdict: Verdict) -> ControlFlow<Out, Duration> {
         if !again {
             if let Some(later) = &mut self.later {
                 later.story.end(Ending::Succeeded);
             }
             return ControlFlow::Break(out);
         }
-        // Where nobody asked to be left alone, or until an instant that has passed, it is zero.
-        let decided = self.decide(retry_after.unwrap_or_default());
+        let decided = self.decide(verdict);
         let later = self.later();
         later.story.is_open = true;
         match decided {
@@ -199,12 +221,20 @@ impl<'p, Out> Retrying<'p, Out> {
     /// How long to wait before the next attempt, which has then been allowed; or why there is
     /// none.
     #[cold]
-    fn decide(&mut self, asked: Duration) -> Result<Duration, Ending> {
+    fn decide(&mut self, verdict: Verdict) -> Result<Duration, Ending> {
         let (retries, policy, until) = (self.retries, self.policy, self.end());
         let later = self.later();
         if later.retries.saturating_add(1) >= policy.get_attempts() {
             return Err(Ending::Exhausted);
         }
+        // Where nobody asked to be left alone, or until an instant that has passed, it is zero.
+        let asked = match verdict {
+            Verdict::RetryAfter(duration) => duration,
+            Verdict::OpenFor(duration) if policy.get_wait_for_circuit() => duration,
+            // The circuit would turn it down.
+            Verdict::OpenFor(_) => return Err(Ending::Refused),
+            Verdict::Success | Verdict::Failure | Verdict::Ignore => Duration::ZERO,
+        };
         let drawn = retries.draw(&mut later.delays);
         let delay = drawn.max(asked);
         let now = retries.host.clock.now();
@@ -230,10 +260,10 @@ impl<'p, Out> Retrying<'p, Out> {
         let left = rejected.retry_after()?;
         let is_in_time = self.retries.host.clock.now() + left < self.end();
         let later = self.later();
-        if later.has_waited || !is_in_time {
+        if later.waited.is_some() || !is_in_time {
             return None;
         }
-        later.has_waited = true;
+        later.waited = Some(*rejected);
         Some(left)
     }
 
@@ -243,7 +273,7 @@ impl<'p, Out> Retrying<'p, Out> {
     }
 
     #[cold]
-    fn give_up(&mut self, rejected: Rejected) -> Refusal<'p, Out> {
+    fn give_up(&mut self, rejected: Rejected) -> Refusal<Out> {
         let Some(later) = &mut self.later else {
             return Refusal::Rejected(rejected);
         };
@@ -263,7 +293,7 @@ impl<'p, Out> Retrying<'p, Out> {
                 },
                 delays: Delays::new(self.policy),
                 retries: 0,
-                has_waited: false,
+                waited: None,
                 last: None,
             })
         })

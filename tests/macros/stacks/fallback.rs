@@ -1,8 +1,13 @@
 //! When a fallback runs, what it is given, and what nobody hears of.
 
+use std::error::Error as _;
+
+use breakerbox::FirstError;
+use breakerbox::KeepsFirst;
 use breakerbox::Rejected;
 use breakerbox::RejectedKind;
 use breakerbox::State;
+use breakerbox::TimedOut;
 use breakerbox::bulkhead;
 use breakerbox::circuit_breaker;
 use breakerbox::fallback;
@@ -280,33 +285,204 @@ fn what_leaves_a_fallback_early_is_its_answer_on_a_thread_too() {
 enum BothFailed {
     #[error(transparent)]
     Rejected(#[from] Rejected),
+    #[error(transparent)]
+    TimedOut(#[from] TimedOut),
     #[error("the first provider failed")]
     First,
-    #[error("the other provider failed, too")]
-    Other(#[source] Box<Self>),
+    #[error("the other provider failed")]
+    Other,
+    #[error("{second}, too")]
+    Both {
+        second: Box<Self>,
+        source: FirstError,
+    },
 }
 
-/// I13: a closure has the first error at hand, and can keep it as the source of its own.
+impl KeepsFirst for BothFailed {
+    fn keep_first(self, first: FirstError) -> Self {
+        Self::Both {
+            second: Box::new(self),
+            source: first,
+        }
+    }
+}
+
+type Kept = Result<u32, BothFailed>;
+
+/// What an error says, and what its source does.
+#[track_caller]
+fn told(out: Kept) -> (String, String) {
+    let error = out.unwrap_err();
+    let source = error.source().expect("it keeps the first");
+    (error.to_string(), source.to_string())
+}
+
+/// I13
 #[tokio::test(start_paused = true)]
 async fn a_fallback_that_fails_keeps_the_first_error_and_the_breaker_does_not_hear_of_it() {
-    #[fallback(|first| Err(BothFailed::Other(Box::new(first))), when = any)]
+    #[fallback(Err(BothFailed::Other), when = any)]
     #[circuit_breaker(service = "fallback-fails-too", threshold = 2)]
-    async fn f() -> Result<(), BothFailed> {
-        Err(BothFailed::First)
+    #[timeout("1s")]
+    async fn f(hangs: bool) -> Kept {
+        if hangs {
+            hang().await
+        } else {
+            Err(BothFailed::First)
+        }
     }
-    for source in ["the first provider failed", "the first provider failed"] {
-        let error = f().await.unwrap_err();
-        assert_eq!(error.to_string(), "the other provider failed, too");
-        let first = std::error::Error::source(&error).unwrap();
-        assert_eq!(first.to_string(), source);
-    }
-    let error = f().await.unwrap_err();
-    let first = std::error::Error::source(&error).unwrap();
-    assert!(Rejected::find(first).is_some());
+    let (error, source) = told(f(false).await);
+    assert_eq!(error, "the other provider failed, too");
+    assert_eq!(source, "the first provider failed");
+    let error = f(true).await.unwrap_err();
+    assert!(TimedOut::find(&error).is_some(), "nobody knows");
+    let error = f(false).await.unwrap_err();
+    let BothFailed::Both { source, .. } = &error else {
+        panic!("{error:?}");
+    };
+    assert!(Rejected::find(source.get()).is_some());
+    // The other provider has been called.
+    assert_eq!(Rejected::find(&error), None);
     let calls = calls("fallback-fails-too");
     assert_eq!((calls.failure, calls.rejected), (2, 1));
     assert_eq!(
         breakerbox::policies("fallback-fails-too").fallbacks(),
         [0, 3]
     );
+}
+
+/// I13: on every occasion, and wherever the code is left.
+#[tokio::test(start_paused = true)]
+async fn each_occasion_keeps_its_first_error() {
+    fn other() -> Kept {
+        Err(BothFailed::Other)
+    }
+    fn is_any(_: &BothFailed) -> bool {
+        true
+    }
+    macro_rules! check {
+        ($service:literal, $when:tt, $($first:literal)*) => {{
+            #[fallback({ tokio::task::yield_now().await; Ok(other()? + 1) }, when = $when)]
+            #[circuit_breaker(service = $service, threshold = 2)]
+            #[timeout("1s")]
+            async fn f(hangs: bool) -> Kept {
+                if hangs {
+                    hang().await
+                } else {
+                    Err(BothFailed::First)
+                }
+            }
+            fn is_sent<T: Send>(it: T) -> T {
+                it
+            }
+            let mut kept = Vec::new();
+            for hangs in [false, true, false] {
+                let error = is_sent(f(hangs)).await.unwrap_err();
+                if let BothFailed::Both { second, source } = error {
+                    assert_eq!(second.to_string(), "the other provider failed");
+                    let first: String = source.to_string();
+                    kept.push(first.split(' ').next().unwrap_or_default().to_owned());
+                }
+            }
+            assert_eq!(kept, [$($first),*] as [&str; _], $service);
+        }};
+    }
+    check!("keeps-1", rejected, "circuit");
+    check!("keeps-2", timed_out, "`keeps-2`");
+    check!("keeps-3", failed, "the");
+    check!("keeps-4", any, "the" "`keeps-4`" "circuit");
+    check!("keeps-5", is_any, "the" "`keeps-5`" "circuit");
+}
+
+/// What an outer fallback answers for is the error of the inner one, with all it keeps.
+#[tokio::test(start_paused = true)]
+async fn a_second_fallback_keeps_what_the_first_one_kept() {
+    #[timeout("9s")]
+    #[fallback(Err(BothFailed::Other), when = failed)]
+    #[fallback(Err(BothFailed::Other))]
+    #[bulkhead(service = "keeps-twice", max_concurrent = 1)]
+    async fn f() -> Kept {
+        tokio::task::yield_now().await;
+        Ok(1)
+    }
+    let (first, second) = tokio::join!(f(), f());
+    assert_eq!(first.unwrap(), 1);
+    let error = second.unwrap_err();
+    assert_eq!(Rejected::find(&error), None);
+    let (error, source) = told(Err(error));
+    assert_eq!(error, "the other provider failed, too");
+    assert_eq!(source, "the other provider failed, too");
+}
+
+#[test]
+fn a_thread_keeps_the_first_error_too() {
+    #[fallback(Err(BothFailed::Other), when = failed)]
+    #[bulkhead(service = "keeps-thread", max_concurrent = 1)]
+    fn f(name: &str) -> Result<std::slice::Iter<'_, u8>, BothFailed> {
+        let _ = name;
+        Err(BothFailed::First)
+    }
+    let error = f("a").map(|_| 1).unwrap_err();
+    assert_eq!(told(Err(error)).1, "the first provider failed");
+}
+
+/// A success that counts as a failure is no error to keep.
+#[tokio::test]
+async fn there_is_nothing_to_keep_where_nothing_was_an_error() {
+    #[fallback(Err(BothFailed::Other), when = failed)]
+    #[circuit_breaker(service = "keeps-nothing", classify = |_: &Kept| true)]
+    async fn f() -> Kept {
+        Ok(7)
+    }
+    let error = f().await.unwrap_err();
+    assert!(matches!(error, BothFailed::Other), "{error:?}");
+}
+
+/// I13: a closure has the first error at hand, and nobody puts it there twice.
+#[tokio::test]
+async fn a_closure_keeps_the_first_error_itself() {
+    #[fallback(
+        |first| Err(BothFailed::Both {
+            second: BothFailed::Other.into(),
+            source: FirstError::new(first),
+        }),
+        when = any
+    )]
+    #[circuit_breaker(service = "keeps-closure", threshold = 1)]
+    async fn f() -> Kept {
+        Err(BothFailed::First)
+    }
+    let (error, source) = told(f().await);
+    assert_eq!(error, "the other provider failed, too");
+    assert_eq!(source, "the first provider failed");
+    assert_eq!(Rejected::find(&f().await.unwrap_err()), None);
+}
+
+/// An error type that nobody has written it for gets through as it is, also one that only the
+/// caller knows, or that is behind an `impl`.
+#[tokio::test]
+async fn errors_that_keep_nothing_are_left_alone() {
+    #[fallback(Err(error.into()), when = failed)]
+    #[bulkhead(service = "keeps-generic", max_concurrent = 1)]
+    async fn generic<E: From<Rejected> + From<u8>>(error: u8) -> Result<impl Send, E> {
+        Err::<u8, E>(E::from(error + 1))
+    }
+    #[fallback(Err(E::from(1)), when = failed)]
+    #[bulkhead(service = "keeps-generic", max_concurrent = 1)]
+    async fn named<E: From<Rejected> + From<u8>>() -> Result<u8, E> {
+        Err(E::from(2))
+    }
+    #[derive(Debug, PartialEq)]
+    struct Bare(u8);
+    impl From<u8> for Bare {
+        fn from(number: u8) -> Self {
+            Self(number)
+        }
+    }
+    impl From<Rejected> for Bare {
+        fn from(_: Rejected) -> Self {
+            Self(0)
+        }
+    }
+    assert!(matches!(generic::<Bare>(7).await, Err(Bare(7))));
+    assert_eq!(named::<Bare>().await, Err(Bare(1)));
 }

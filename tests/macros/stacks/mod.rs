@@ -2,18 +2,28 @@
 #![allow(clippy::unwrap_used)]
 
 mod async_trait;
+mod blocking;
 mod blocks;
+mod blocks_generic;
 mod bulkhead;
+mod cancelled;
 mod cost;
 mod dropped;
 mod fallback;
+mod late;
+mod leaving;
 mod order;
 mod orders;
+mod outlives;
+mod panics;
 mod plain;
 mod retry;
 mod shapes;
+mod threads;
 mod timeout;
+mod told;
 
+use std::pin::Pin;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
@@ -65,6 +75,9 @@ impl Count {
         self.0.load(Relaxed)
     }
 }
+
+/// A call in a box.
+type Call<Out> = Pin<Box<dyn Future<Output = Out> + Send>>;
 
 /// Runs for ever.
 async fn hang<T>() -> T {

@@ -4,8 +4,11 @@ use std::cell::Cell;
 use std::sync::Arc;
 use std::time::Duration;
 
+use breakerbox::RejectedKind;
+use breakerbox::State;
 use breakerbox::Verdict;
 use breakerbox::circuit_breaker;
+use breakerbox::fallback;
 use breakerbox::resilient;
 use breakerbox::retry;
 use breakerbox::timeout;
@@ -15,6 +18,7 @@ use super::Count;
 use super::PayError;
 use super::SECOND;
 use super::is_server;
+use crate::macros::breaker;
 
 type R = Result<u32, PayError>;
 
@@ -89,6 +93,75 @@ async fn a_verdict_that_names_a_time_is_obeyed() {
     let now = Instant::now();
     assert_eq!(f().await, Ok(200));
     assert_eq!((BODY.get(), now.elapsed()), (2, 7 * SECOND));
+}
+
+/// The circuit would turn down whatever is made earlier.
+#[tokio::test(start_paused = true)]
+async fn a_ban_ends_the_call_unless_an_open_circuit_is_waited_for() {
+    static BODY: Count = Count::new();
+    macro_rules! banned {
+        ($f:ident $service:literal $(, $wait:ident)?) => {
+            #[retry(idempotent $(, $wait)?)]
+            #[circuit_breaker(service = $service, threshold = 9, classify = |out: &R| match out {
+                Ok(_) => Verdict::Success,
+                Err(_) => Verdict::OpenFor(30 * SECOND),
+            })]
+            async fn $f() -> R {
+                match BODY.begin() % 2 {
+                    1 => Err(PayError::Status(403)),
+                    _ => Ok(200),
+                }
+            }
+        };
+    }
+    banned!(at_once "retry-ban");
+    banned!(waits "retry-ban-wait", wait_for_circuit);
+    let now = Instant::now();
+    assert_eq!(at_once().await, Err(PayError::Status(403)));
+    assert_eq!((BODY.get(), now.elapsed()), (1, Duration::ZERO));
+    assert_eq!(breaker("retry-ban").state(), State::Open);
+    assert_eq!(breakerbox::policies("retry-ban").retried(), 0);
+    BODY.begin();
+    assert_eq!(waits().await, Ok(200));
+    assert_eq!((BODY.get(), now.elapsed()), (4, 30 * SECOND));
+    // It came as the probe, and was not turned down before.
+    let calls = crate::macros::calls("retry-ban-wait");
+    assert_eq!((calls.rejected, calls.success), (0, 1));
+}
+
+/// Unlike `RetryAfter` it does not ask anybody to come back.
+#[tokio::test(start_paused = true)]
+async fn a_success_that_bans_is_not_repeated() {
+    static BODY: Count = Count::new();
+    #[retry(idempotent, wait_for_circuit)]
+    #[circuit_breaker(service = "retry-ban-ok", classify = |_: &R| Verdict::OpenFor(SECOND))]
+    async fn f() -> R {
+        Ok(BODY.begin())
+    }
+    assert_eq!(f().await, Ok(1));
+    assert_eq!(BODY.get(), 1);
+}
+
+/// The verdict is about the output of the body, which nobody gets.
+#[tokio::test(start_paused = true)]
+async fn the_answer_of_a_fallback_is_not_repeated_for_what_the_service_asked() {
+    static BODY: Count = Count::new();
+    #[retry(idempotent)]
+    #[fallback(another(), when = failed)]
+    #[circuit_breaker(
+        service = "retry-after-fallback",
+        threshold = 9,
+        classify = |_: &R| Verdict::RetryAfter(SECOND)
+    )]
+    async fn f() -> R {
+        BODY.begin();
+        Err(PayError::Status(503))
+    }
+    const fn another() -> R {
+        Ok(7)
+    }
+    assert_eq!(f().await, Ok(7));
+    assert_eq!(BODY.get(), 1);
 }
 
 /// B100
@@ -218,7 +291,7 @@ async fn retries_of_nested_calls_multiply() {
 #[tokio::test(start_paused = true)]
 async fn a_task_that_wakes_after_the_deadline_begins_no_attempt() {
     static BODY: Count = Count::new();
-    #[timeout("1s")]
+    #[timeout("1s", service = "retry-late")]
     #[retry(idempotent, delay = "900ms", jitter = false, attempts = 2)]
     async fn f() -> R {
         BODY.begin();
@@ -231,4 +304,35 @@ async fn a_task_that_wakes_after_the_deadline_begins_no_attempt() {
     let answer = call.as_mut().poll(&mut context);
     assert_eq!(answer, std::task::Poll::Ready(Err(PayError::Status(500))));
     assert_eq!(BODY.get(), 1);
+    assert_eq!(breakerbox::policies("retry-late").retried(), 0);
+}
+
+/// B095: nor after the wait for the circuit.
+#[tokio::test(start_paused = true)]
+async fn a_task_that_wakes_after_the_deadline_does_not_ask_the_circuit_again() {
+    static BODY: Count = Count::new();
+    #[timeout("20s")]
+    #[retry(idempotent, wait_for_circuit, delay = "1s", jitter = false)]
+    #[circuit_breaker(service = "retry-late-circuit", threshold = 1, cooldown = "10s")]
+    async fn f() -> R {
+        BODY.begin();
+        Err(PayError::Status(500))
+    }
+    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    for expected in [None, Some(RejectedKind::Open)] {
+        let mut call = std::pin::pin!(f());
+        assert!(call.as_mut().poll(&mut context).is_pending());
+        // Where a body ran, the delay is over now, and the circuit is found open.
+        tokio::time::advance(SECOND).await;
+        assert!(call.as_mut().poll(&mut context).is_pending());
+        tokio::time::advance(30 * SECOND).await;
+        let std::task::Poll::Ready(Err(error)) = call.as_mut().poll(&mut context) else {
+            panic!("it is too late");
+        };
+        assert_eq!(error.kind(), expected);
+        assert_eq!(BODY.get(), 1);
+        // The probe, so that the circuit is open once more.
+        let probe = breaker("retry-late-circuit").try_acquire();
+        probe.expect("the cooldown has passed").failure();
+    }
 }

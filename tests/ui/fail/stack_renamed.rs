@@ -36,4 +36,16 @@ fn in_a_box() -> std::pin::Pin<Box<dyn Future<Output = Result<(), E>>>> {
     Box::pin(async move { Ok(()) })
 }
 
+// The name of a crate in a macro may stand for any crate.
+macro_rules! by_the_crate_of_the_macro {
+    ($name:ident) => {
+        #[$crate::circuit_breaker(service = "a")]
+        #[$crate::timeout("1s")]
+        async fn $name() -> Result<(), E> {
+            Ok(())
+        }
+    };
+}
+by_the_crate_of_the_macro!(below_in_a_macro);
+
 fn main() {}

@@ -34,6 +34,13 @@ async fn stacked(n: u8) -> ::core::result::Result<u8, Own> {
     ::core::result::Result::Ok(n)
 }
 
+#[fallback(::core::result::Result::Err(Own), when = |_| true)]
+#[fallback(::core::result::Result::Err(Own))]
+#[bulkhead(service = "stack", max_concurrent = 1)]
+async fn answered(n: u8) -> ::core::result::Result<u8, Own> {
+    ::core::result::Result::Ok(n)
+}
+
 #[retry(retry_on = |_| true)]
 #[circuit_breaker(service = "stack", classify = |_| false)]
 #[bulkhead(max_concurrent = 1)]
@@ -63,6 +70,7 @@ fn i(n: &str) -> ::core::result::Result<&str, Own> {
 
 fn main() {
     ::core::mem::drop(stacked(1));
+    ::core::mem::drop(answered(1));
     ::core::mem::drop(plain(1));
     ::core::mem::drop(h("c"));
     ::core::mem::drop(i("c"));

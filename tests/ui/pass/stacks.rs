@@ -74,6 +74,62 @@ async fn by_paths() -> Result<u32, Own> {
     Ok(1)
 }
 
+/// What a macro of another crate goes through.
+pub mod facade {
+    pub use breakerbox;
+}
+
+macro_rules! by_a_macro {
+    ($name:ident) => {
+        #[$crate::facade::breakerbox::retry(idempotent)]
+        #[$crate::facade::breakerbox::circuit_breaker(service = "g")]
+        #[$crate::facade::breakerbox::timeout("1s")]
+        async fn $name() -> Result<u32, Own> {
+            Ok(1)
+        }
+    };
+}
+by_a_macro!(in_a_macro);
+
+/// Keeps the first error.
+#[derive(Debug)]
+pub struct Keeping(Option<breakerbox::FirstError>);
+
+impl std::fmt::Display for Keeping {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("it failed")
+    }
+}
+
+impl std::error::Error for Keeping {}
+
+impl From<breakerbox::Rejected> for Keeping {
+    fn from(rejected: breakerbox::Rejected) -> Self {
+        Self(Some(breakerbox::FirstError::new(rejected)))
+    }
+}
+
+impl breakerbox::KeepsFirst for Keeping {
+    fn keep_first(self, first: breakerbox::FirstError) -> Self {
+        Self(self.0.or(Some(first)))
+    }
+}
+
+#[fallback(Err(Keeping(None)), when = any)]
+#[retry(idempotent)]
+#[fallback(plainly(a), when = |_| true)]
+#[fallback(plainly(a))]
+#[bulkhead(service = "h", max_concurrent = 5)]
+async fn keeping(a: &str) -> Result<&str, Keeping> {
+    Ok(a)
+}
+
+#[fallback(plainly(a), when = failed)]
+#[bulkhead(service = "h", max_concurrent = 5)]
+fn plainly(a: &str) -> Result<&str, Keeping> {
+    Ok(a)
+}
+
 /// A client.
 #[derive(Debug)]
 pub struct Client;
@@ -101,6 +157,9 @@ fn main() {
     send(under_another_name());
     send(in_one("a"));
     send(by_paths());
+    send(in_a_macro());
+    send(keeping("a"));
+    assert!(plainly("a").is_ok());
     send(Client.call());
     send(Client.left_out());
 }

@@ -109,24 +109,13 @@ impl Nest<'_> {
             }
         });
         let classifies = matches!(judgement, Judgement::Output(_));
-        let retry_after = self.flags.retry_after.as_ref().filter(|_| classifies);
-        let asked = retry_after.map(|flag| {
-            let duration = self.numbered("__after", 0);
-            quote_spanned! {*span=>
-                #flag = match #verdict {
-                    #krate::Verdict::RetryAfter(#duration) => {
-                        ::core::option::Option::Some(#duration)
-                    }
-                    _ => ::core::option::Option::None,
-                };
-            }
-        });
-        let settled = quote_spanned!(*span=> let #verdict = #settled; #counted #asked);
+        let judged = self.flags.judged.as_ref().filter(|_| classifies);
+        let judged = judged.map(|flag| quote_spanned!(*span=> #flag = #verdict;));
+        let settled = quote_spanned!(*span=> let #verdict = #settled; #counted #judged);
         if around.bound.is_none() {
             return settled;
         }
-        let forgotten =
-            retry_after.map(|flag| quote_spanned!(*span=> #flag = ::core::option::Option::None;));
+        let forgotten = judged.and_then(|_| self.flags.unjudged(*span, krate));
         quote_spanned! {*span=>
             match #out {
                 ::core::option::Option::Some(ref #out) => { #settled }

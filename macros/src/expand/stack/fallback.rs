@@ -2,6 +2,7 @@
 
 use proc_macro2::Ident;
 use proc_macro2::TokenStream;
+use proc_macro2::TokenTree;
 use quote::ToTokens;
 use quote::quote_spanned;
 
@@ -10,10 +11,13 @@ use crate::expand::Expansion;
 use crate::expand::stack::Around;
 use crate::expand::stack::Nest;
 use crate::expand::stack::flags::set;
+use crate::expand::stack::local;
 use crate::leave::may_leave;
 use crate::model::Answer;
 use crate::model::Layer;
 use crate::model::Plan;
+
+const FIRST: &str = "__first";
 
 impl Nest<'_> {
     pub(super) fn fallback(&self, index: usize, plan: &Plan, around: &Around) -> TokenStream {
@@ -50,14 +54,17 @@ impl Nest<'_> {
                 let value = self
                     .shared
                     .value(&self.shared.statement(value), &self.shared.output);
-                quote_spanned!(*span=> let _ = #rejected; #value)
+                let first = self.first(&quote_spanned!(*span=> rejected(#rejected)));
+                let answer = self.answer(&value, true, around);
+                let kept = first.unwrap_or_else(|| quote_spanned!(*span=> let _ = #rejected;));
+                quote_spanned!(*span=> #kept #answer)
             }
             Answer::Inline(inline) => {
                 let ty = quote_spanned!(*span=> #krate::Rejected);
-                self.shared.inline(inline, rejected, Some(&ty))
+                let answer = self.shared.inline(inline, rejected, Some(&ty));
+                self.answer(&answer, false, around)
             }
         };
-        let answer = self.answer(&answer, around);
         quote_spanned! {*span=> {
             let #out: #ty = #answered: {
                 let #rejected = #refused: {
@@ -87,7 +94,8 @@ impl Nest<'_> {
             }
             _ => TokenStream::new(),
         };
-        let answer = self.answer_to_error(plan, out, &answered, around);
+        let first = self.first(&quote_spanned!(*span=> failed(#out)));
+        let answer = self.answer_to_error(plan, out, first.as_ref(), &answered, around);
         quote_spanned! {*span=> {
             let #out: #ty = #answered: {
                 let #out: #ty = #inner;
@@ -126,7 +134,8 @@ impl Nest<'_> {
             let asked = self.asks(failed, &self.shared.ask(predicate));
             let passed = self.some(around, &failed.to_token_stream());
             let target = &around.refused;
-            let answer = self.answer_to_error(plan, failed, &answered, around);
+            let first = self.first(&quote_spanned!(*span=> either(#failed, #rejected)));
+            let answer = self.answer_to_error(plan, failed, first.as_ref(), &answered, around);
             return quote_spanned! {*span=> {
                 let #out: #ty = #answered: {
                     let (#failed, #rejected): (
@@ -152,21 +161,23 @@ impl Nest<'_> {
                 #out
             }};
         }
-        let (leave, refusal, failed_type) = if needs_error {
+        let (leave, refusal, bound) = if needs_error {
             let rejection = self.shared.rejection();
-            (quote_spanned!(*span=> #out), rejection, output.clone())
+            let bound = quote_spanned!(*span=> #failed: #output);
+            (quote_spanned!(*span=> #out), rejection, bound)
+        } else if let Some(first) = self.place_for_first() {
+            let refusal = quote_spanned!(*span=> #first.rejected(#rejected));
+            let bound = local(self.shared, FIRST).into_token_stream();
+            (quote_spanned!(*span=> #first.failed(#out)), refusal, bound)
         } else {
             let refusal = quote_spanned!(*span=> { let _ = #rejected; });
-            (
-                quote_spanned!(*span=> ()),
-                refusal,
-                quote_spanned!(*span=> ()),
-            )
+            let bound = quote_spanned!(*span=> #failed: ());
+            (quote_spanned!(*span=> ()), refusal, bound)
         };
-        let answer = self.answer_to_error(plan, failed, &answered, around);
+        let answer = self.answer_to_error(plan, failed, None, &answered, around);
         quote_spanned! {*span=> {
             let #out: #ty = #answered: {
-                let #failed: #failed_type = #failing: {
+                let #bound = #failing: {
                     let #rejected = #refused: {
                         let #out: #ty = #inner;
                         #made
@@ -257,11 +268,13 @@ impl Nest<'_> {
         Some(quote_spanned!(*span=> if #polled { break #target #rejected; }))
     }
 
-    /// The answer to an output that is at hand; a closure is given its error.
+    /// The answer to an output that is at hand; a closure is given its error. An expression is
+    /// given nothing, and `first` keeps that for it.
     fn answer_to_error(
         &self,
         plan: &Plan,
         failed: &Ident,
+        first: Option<&TokenStream>,
         answered: &syn::Lifetime,
         around: &Around,
     ) -> TokenStream {
@@ -271,12 +284,13 @@ impl Nest<'_> {
                 let value = self
                     .shared
                     .value(&self.shared.statement(value), &self.shared.output);
-                self.answer(&value, around)
+                let answer = self.answer(&value, true, around);
+                quote_spanned!(*span=> #first #answer)
             }
             Answer::Inline(inline) => {
                 let error = &locals.error;
                 let answer = self.shared.inline(inline, error, None);
-                let answer = self.answer(&answer, around);
+                let answer = self.answer(&answer, false, around);
                 let ret = &locals.ret;
                 let passed = self.some(around, &ret.to_token_stream());
                 quote_spanned! {*span=>
@@ -290,8 +304,36 @@ impl Nest<'_> {
         }
     }
 
+    /// Where the first error is kept while the fallback runs: a value that is empty. Nothing
+    /// where the compiler is still to find out what the output is.
+    fn place_for_first(&self) -> Option<TokenStream> {
+        let Expansion {
+            krate,
+            span,
+            output,
+            ..
+        } = self.shared;
+        if mentions_inferred(output) {
+            return None;
+        }
+        Some(quote_spanned! {*span=> {
+            #[allow(unused_imports)]
+            use #krate::__private::{Keeps as _, KeepsNot as _};
+            (&&#krate::__private::Keeping::<#output>::new()).__breakerbox_first()
+        }})
+    }
+
+    /// Keeps what the fallback is to answer for.
+    fn first(&self, kept: &TokenStream) -> Option<TokenStream> {
+        let Expansion { span, .. } = self.shared;
+        let place = self.place_for_first()?;
+        let first = local(self.shared, FIRST);
+        Some(quote_spanned!(*span=> let #first = #place.#kept;))
+    }
+
     /// Runs the user's code, and says that it has. Under a timeout the deadline holds for it, too.
-    fn answer(&self, code: &TokenStream, around: &Around) -> TokenStream {
+    /// An error of code that was given nothing keeps the first one.
+    fn answer(&self, code: &TokenStream, keeps: bool, around: &Around) -> TokenStream {
         let Expansion {
             krate,
             span,
@@ -309,7 +351,12 @@ impl Nest<'_> {
             .counted
             .as_ref()
             .map(|flag| quote_spanned!(*span=> #flag = #failed;));
+        let kept = (keeps && !mentions_inferred(output)).then(|| {
+            let first = local(self.shared, FIRST);
+            quote_spanned!(*span=> let #out: #output = #first.kept_by(#out);)
+        });
         let told = quote_spanned! {*span=>
+            #kept
             #[allow(unused_imports)]
             use #krate::__private::{CannotFail as _, MayFail as _};
             let #failed = #is_error;
@@ -317,6 +364,8 @@ impl Nest<'_> {
             #timed_out
             #counted
         };
+        let unjudged = self.flags.unjudged(*span, krate);
+        let told = quote_spanned!(*span=> #told #unjudged);
         let typed = self.shared.typed_return(output);
         match &around.bound {
             None => {
@@ -344,5 +393,35 @@ impl Nest<'_> {
                 }
             }
         }
+    }
+}
+
+/// Whether `_` is in a type: it stands where the user has written `impl Trait`. A lifetime may
+/// have that name, too.
+fn mentions_inferred(ty: &TokenStream) -> bool {
+    let mut is_lifetime = false;
+    ty.clone().into_iter().any(|token| match token {
+        TokenTree::Group(group) => mentions_inferred(&group.stream()),
+        TokenTree::Ident(ident) => ident == "_" && !std::mem::take(&mut is_lifetime),
+        TokenTree::Punct(punct) => {
+            is_lifetime = punct.as_char() == '\'';
+            false
+        }
+        TokenTree::Literal(_) => false,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use quote::quote;
+
+    use super::*;
+
+    #[test]
+    fn a_lifetime_is_not_taken_for_a_type_that_is_inferred() {
+        assert!(mentions_inferred(&quote!(Result<Vec<_>, E>)));
+        assert!(mentions_inferred(&quote!((u8, _))));
+        assert!(mentions_inferred(&quote!(Result<A<'_>, _>)));
+        assert!(!mentions_inferred(&quote!(Result<A<'_>, E<'_, u8>>)));
     }
 }

@@ -21,16 +21,15 @@ pub(super) struct Flags {
     pub(super) timed_out: Option<Ident>,
     /// Whether the breaker counts the output as a failure.
     pub(super) counted: Option<Ident>,
-    /// How long the verdict asks to wait.
-    pub(super) retry_after: Option<Ident>,
+    /// What the breaker inside of a retry made of the output, where it is asked about all of it.
+    pub(super) judged: Option<Ident>,
 }
 
 impl Nest<'_> {
     pub(super) fn needed_flags(&self) -> Flags {
         let layers = self.layers();
         let has = |layers: &[Layer], is: fn(&Layer) -> bool| layers.iter().any(is);
-        let (mut polled, mut timed_out, mut counted, mut retry_after) =
-            (false, false, false, false);
+        let (mut polled, mut timed_out, mut counted, mut judged) = (false, false, false, false);
         for (index, layer) in layers.iter().enumerate() {
             let (around, inside) = (&layers[..index], &layers[index + 1..]);
             let in_retry = has(around, |layer| matches!(layer, Layer::Retry(_)));
@@ -42,7 +41,7 @@ impl Nest<'_> {
                         timed_out |=
                             has_timeout && fails_on.is_some() && !self.shared.options.wrap_error;
                     }
-                    Judgement::Output(_) => retry_after |= in_retry,
+                    Judgement::Output(_) => judged |= in_retry,
                 },
                 Layer::Fallback(plan) => {
                     let (rejections, errors) = match plan.when {
@@ -64,24 +63,28 @@ impl Nest<'_> {
             polled: flag(polled, "__polled"),
             timed_out: flag(timed_out, "__timed_out"),
             counted: flag(counted, "__counted"),
-            retry_after: flag(retry_after, "__retry_after"),
+            judged: flag(judged, "__judged"),
         }
     }
 }
 
 impl Flags {
-    pub(super) fn declared(&self, span: Span) -> TokenStream {
+    pub(super) fn declared(&self, span: Span, krate: &TokenStream) -> TokenStream {
         let bools = [&self.polled, &self.timed_out, &self.counted]
             .into_iter()
             .flatten()
             .map(|flag| quote_spanned!(span=> let mut #flag = false;));
-        let retry_after = self.retry_after.as_ref().map(|flag| {
-            quote_spanned! {span=>
-                let mut #flag: ::core::option::Option<::core::time::Duration> =
-                    ::core::option::Option::None;
-            }
-        });
-        quote_spanned!(span=> #(#bools)* #retry_after)
+        let judged = self
+            .judged
+            .as_ref()
+            .map(|flag| quote_spanned!(span=> let mut #flag = #krate::Verdict::Failure;));
+        quote_spanned!(span=> #(#bools)* #judged)
+    }
+
+    /// Nobody has judged what is on its way out now.
+    pub(super) fn unjudged(&self, span: Span, krate: &TokenStream) -> Option<TokenStream> {
+        let flag = self.judged.as_ref()?;
+        Some(quote_spanned!(span=> #flag = #krate::Verdict::Failure;))
     }
 }
 

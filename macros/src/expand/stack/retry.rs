@@ -49,9 +49,9 @@ impl Nest<'_> {
         });
         let again = self.again(&policy.again);
         let asked = self.numbered("__again", index);
-        let retry_after = match &self.flags.retry_after {
+        let verdict = match &self.flags.judged {
             Some(flag) => quote_spanned!(*span=> #flag),
-            None => quote_spanned!(*span=> ::core::option::Option::None),
+            None => quote_spanned!(*span=> #krate::Verdict::Failure),
         };
         let answer = self.some(around, &quote_spanned!(*span=> #out));
         let rest = self.rest(around, &sleep);
@@ -81,7 +81,7 @@ impl Nest<'_> {
             if !#asked && #krate::__private::is_first(&#retry) {
                 break #attempts #answer;
             }
-            match #next(&mut #retry, #out, #asked, #retry_after) {
+            match #next(&mut #retry, #out, #asked, #verdict) {
                 ::core::ops::ControlFlow::Break(#out) => break #attempts #answer,
                 ::core::ops::ControlFlow::Continue(#slept) => { #rest #late continue #attempts }
             }
@@ -89,24 +89,28 @@ impl Nest<'_> {
         let body = if self.may_refuse(index + 1, true) {
             let refuse = self.shared.function_for(refuse, output);
             let target = &around.refused;
+            let ends = quote_spanned! {*span=>
+                #krate::__private::Refusal::Last(#out) => break #attempts #answer,
+                #krate::__private::Refusal::Rejected(#rejected) => break #target #rejected,
+            };
+            let again = quote_spanned! {*span=>
+                #krate::__private::Refusal::Again | #krate::__private::Refusal::Wait(_) => {}
+            };
             let wait = if self.is_async() {
                 quote_spanned! {*span=>
-                    #krate::__private::Refusal::Wait(#sleep) => { #rest }
+                    #krate::__private::Refusal::Wait(#sleep) => {
+                        #rest
+                        match #krate::__private::waited(&mut #retry) { #ends #again }
+                    }
                     // Only a thread that sleeps has slept already.
                     #krate::__private::Refusal::Again => {}
                 }
             } else {
-                quote_spanned! {*span=>
-                    #krate::__private::Refusal::Again | #krate::__private::Refusal::Wait(_) => {}
-                }
+                again
             };
             quote_spanned! {*span=>
                 let #rejected = #refused: { #attempt };
-                match #refuse(&mut #retry, #rejected) {
-                    #krate::__private::Refusal::Last(#out) => break #attempts #answer,
-                    #krate::__private::Refusal::Rejected(#rejected) => break #target #rejected,
-                    #wait
-                }
+                match #refuse(&mut #retry, #rejected) { #ends #wait }
             }
         } else {
             attempt
@@ -120,16 +124,17 @@ impl Nest<'_> {
     /// Whether what came out calls for another attempt.
     fn again(&self, again: &Again) -> TokenStream {
         let Expansion {
+            krate,
             span,
             output,
             locals,
             ..
         } = self.shared;
-        let no = match (again, &self.flags.retry_after) {
-            // A verdict that names a time asks for another attempt, whatever it is about.
-            (Again::AnyError, Some(flag)) => {
-                quote_spanned!(*span=> ::core::option::Option::is_some(&#flag))
-            }
+        let no = match (again, &self.flags.judged) {
+            // It asks for another attempt, whatever it is about.
+            (Again::AnyError, Some(flag)) => quote_spanned! {*span=>
+                match #flag { #krate::Verdict::RetryAfter(_) => true, _ => false }
+            },
             _ => quote_spanned!(*span=> false),
         };
         match again {
