@@ -12,6 +12,9 @@ use crate::rules::Sums;
 use crate::rules::fleet::Delta;
 use crate::rules::fleet::Flush;
 
+/// No window holds so many buckets.
+const KEPT: u64 = 16;
+
 /// What has been told already.
 #[derive(Debug, Default)]
 pub(super) struct Flushes {
@@ -106,9 +109,24 @@ impl Flushes {
         self.told_at = Some(Instant::now());
         match due.told {
             Told::InARow(successes) => self.successes = successes,
-            Told::ByTime(by_time) => self.by_time = by_time,
+            Told::ByTime(ended) => self.told_by_time(ended),
             Told::ByCalls(by_calls) => self.by_calls = by_calls,
         }
+    }
+
+    /// A thread whose ring is being turned is left out of what is read: it has told what it had
+    /// told before.
+    fn told_by_time(&mut self, ended: BTreeMap<u64, Sums>) {
+        let Some((&newest, _)) = ended.last_key_value() else {
+            return;
+        };
+        for (bucket, sums) in ended {
+            let told = self.by_time.entry(bucket).or_default();
+            told.calls = told.calls.max(sums.calls);
+            told.failures = told.failures.max(sums.failures);
+            told.slow = told.slow.max(sums.slow);
+        }
+        self.by_time.retain(|bucket, _| bucket + KEPT > newest);
     }
 
     /// Successes alone make a rate smaller, which is no haste.
