@@ -45,7 +45,9 @@ impl Backing {
     }
 
     pub(super) fn redis() -> Self {
-        Self::Redis(Box::new(Server::start().expect("a server: run ./tests/run")))
+        Self::Redis(Box::new(
+            Server::start().expect("a server: run ./tests/run"),
+        ))
     }
 
     pub(super) fn store(&self) -> SharedStore {
