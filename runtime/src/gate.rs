@@ -170,7 +170,9 @@ impl Gate {
     #[cfg(feature = "redis")]
     pub(crate) fn recorded(&self) -> Sums {
         let recent = sync::lock(&self.recent);
-        recent.as_ref().map_or_else(Sums::default, |it| it.recorded())
+        recent
+            .as_ref()
+            .map_or_else(Sums::default, |it| it.recorded())
     }
 
     /// The word, and what belongs to it. Takes no lock.

@@ -80,13 +80,13 @@ pub(crate) use service::Service;
 use guard::Ending;
 use guard::Stamp;
 #[cfg(feature = "redis")]
-use shared::Leave;
-#[cfg(feature = "redis")]
 use shared::Elsewhere;
-#[cfg(not(feature = "redis"))]
-use unshared::Leave;
+#[cfg(feature = "redis")]
+use shared::Leave;
 #[cfg(not(feature = "redis"))]
 use unshared::Elsewhere;
+#[cfg(not(feature = "redis"))]
+use unshared::Leave;
 use waiting::Waiting;
 
 /// The circuit breaker of one service.

@@ -66,7 +66,11 @@ impl<'b> Override<'b> {
 
 impl Drop for OverrideGuard<'_> {
     fn drop(&mut self) {
-        let Override { breaker, id, elsewhere } = &self.of;
+        let Override {
+            breaker,
+            id,
+            elsewhere,
+        } = &self.of;
         breaker.command(Command::ClearOnly(*id));
         breaker.share_end(elsewhere);
     }

@@ -239,8 +239,7 @@ impl Breaker {
     }
 
     fn tell_heard(&self, change: &Change, by: Option<&By>) {
-        self.service
-            .tell(*change, self.key.as_ref(), by.cloned());
+        self.service.tell(*change, self.key.as_ref(), by.cloned());
     }
 
     /// Tells all processes what somebody wants.
@@ -419,4 +418,3 @@ impl Guard<'_> {
         }
     }
 }
-

@@ -97,7 +97,9 @@ impl Guard<'_> {
     #[inline]
     fn inside(&self) -> Option<Inside> {
         match self.seen().phase() {
-            Phase::HalfOpen | Phase::Leased => Inside::enter(self.breaker(), self.seen().generation()),
+            Phase::HalfOpen | Phase::Leased => {
+                Inside::enter(self.breaker(), self.seen().generation())
+            }
             _ => None,
         }
     }

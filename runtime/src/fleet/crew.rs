@@ -117,7 +117,9 @@ impl Crew {
             self.acquire().await;
         }
         let flush = self.flush().await;
-        let next = self.member.probes(|probes| probes.pass_time(Instant::now()));
+        let next = self
+            .member
+            .probes(|probes| probes.pass_time(Instant::now()));
         earlier(earlier(next, flush), Some(self.look_at))
     }
 
@@ -268,7 +270,10 @@ impl Crew {
             self.hurried_at = Some(now);
         }
         self.settles_at = None;
-        let flush = due.as_ref().map(|due| due.flush.clone()).unwrap_or_default();
+        let flush = due
+            .as_ref()
+            .map(|due| due.flush.clone())
+            .unwrap_or_default();
         let told = self.submit(self.view(), Command::Flush(flush)).await;
         match (told, due) {
             (Err(StoreError::Late), Some(due)) => {

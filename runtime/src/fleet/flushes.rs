@@ -140,7 +140,10 @@ impl Flushes {
 }
 
 fn by_bucket(ended: &[(Duration, u64, Sums)]) -> BTreeMap<u64, Sums> {
-    ended.iter().map(|(_, bucket, sums)| (*bucket, *sums)).collect()
+    ended
+        .iter()
+        .map(|(_, bucket, sums)| (*bucket, *sums))
+        .collect()
 }
 
 fn delta(age: u64, now: Sums, told: Sums) -> Option<Delta> {

@@ -84,7 +84,10 @@ impl Known {
             until: self.until.unwrap_or(Tick(0)),
             trips: self.trips,
             opened_by: self.opened_by,
-            cover: self.cover.as_ref().map(|(cover, until)| (cover.kind, *until)),
+            cover: self
+                .cover
+                .as_ref()
+                .map(|(cover, until)| (cover.kind, *until)),
             reason,
         }
     }

@@ -176,7 +176,9 @@ impl Probes {
         self.pause = Duration::ZERO;
         let first = self.waiting.iter_mut().find(|it| it.answer.is_none());
         match first {
-            Some(waiter) => self.woken.extend(waiter.tell(Answer::Leave(at, generation))),
+            Some(waiter) => self
+                .woken
+                .extend(waiter.tell(Answer::Leave(at, generation))),
             None if self.is_wanted => {
                 self.is_wanted = false;
                 self.kept = Some((at, now));
@@ -301,3 +303,128 @@ const RELEASED: Outcome = Outcome {
     verdict: Verdict::Ignore,
     is_slow: false,
 };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WAIT: Duration = Duration::from_millis(50);
+
+    fn poll(probes: &mut Probes, id: u64) -> Poll<Answer> {
+        probes.poll(id, &Context::from_waker(Waker::noop()))
+    }
+
+    fn ends(probes: &mut Probes) -> Vec<Option<u64>> {
+        let outbox = probes.take_outbox();
+        let token = |command| match command {
+            Command::End { token, .. } => token,
+            other => panic!("nothing else is told: {other:?}"),
+        };
+        outbox
+            .into_iter()
+            .map(|(_, command)| token(command))
+            .collect()
+    }
+
+    #[test]
+    fn whoever_came_first_gets_the_first_leave() {
+        let (mut probes, now) = (Probes::default(), Instant::now());
+        let first = probes.ask(WAIT, now).expect("it may ask");
+        let second = probes.ask(WAIT, now).expect("it may ask");
+        assert!(probes.want_leave(now));
+        probes.granted(7, 1, 3, now);
+        assert_eq!(poll(&mut probes, first), Poll::Ready(Answer::Leave(0, 3)));
+        assert_eq!(poll(&mut probes, second), Poll::Pending);
+        assert!(probes.end(0, RELEASED));
+        assert_eq!(ends(&mut probes), [Some(7)]);
+        assert!(!probes.end(0, RELEASED), "it is given back once");
+    }
+
+    /// L25
+    #[test]
+    fn leave_that_comes_when_its_caller_is_gone_is_given_back_at_once() {
+        let (mut probes, now) = (Probes::default(), Instant::now());
+        let id = probes.ask(WAIT, now).expect("it may ask");
+        probes.forget(id);
+        probes.granted(7, 1, 3, now);
+        assert_eq!(ends(&mut probes), [Some(7)]);
+        // Also where it had come, and the caller has not seen it.
+        let id = probes.ask(WAIT, now).expect("it may ask");
+        probes.granted(8, 1, 3, now);
+        assert!(probes.forget(id));
+        assert_eq!(ends(&mut probes), [Some(8)]);
+    }
+
+    #[test]
+    fn whoever_has_waited_long_enough_is_told_so() {
+        let (mut probes, now) = (Probes::default(), Instant::now());
+        let id = probes.ask(WAIT, now).expect("it may ask");
+        assert_eq!(probes.pass_time(now), Some(now + WAIT));
+        assert_eq!(poll(&mut probes, id), Poll::Pending);
+        assert_eq!(probes.pass_time(now + WAIT), None);
+        assert_eq!(poll(&mut probes, id), Poll::Ready(Answer::Over));
+    }
+
+    #[test]
+    fn nobody_asks_again_at_once_where_leave_was_not_given() {
+        let (mut probes, now) = (Probes::default(), Instant::now());
+        let mut pauses = Vec::new();
+        let mut then = now;
+        for _ in 0..7 {
+            assert!(probes.ask(WAIT, then).is_some());
+            probes.refused(then);
+            let soon = (1..=1_000).find(|ms| {
+                let later = then + Duration::from_millis(*ms);
+                probes.ask_after.is_none_or(|after| later >= after)
+            });
+            let pause = Duration::from_millis(soon.expect("a second at most"));
+            pauses.push(pause.as_millis());
+            assert!(probes.ask(WAIT, then).is_none());
+            then += pause;
+        }
+        assert_eq!(pauses, [50, 100, 200, 400, 800, 1000, 1000]);
+        probes.moved();
+        assert!(probes.ask(WAIT, then).is_some());
+    }
+
+    #[test]
+    fn leave_for_those_who_do_not_wait_is_kept_for_a_moment() {
+        let (mut probes, now) = (Probes::default(), Instant::now());
+        assert_eq!(probes.take_kept(3), None);
+        assert!(probes.want_leave(now));
+        probes.granted(7, 1, 3, now);
+        assert!(!probes.want_leave(now));
+        assert_eq!(probes.take_kept(3), Some(0));
+        // Nobody comes for the next one.
+        probes.take_kept(3);
+        probes.granted(8, 1, 3, now);
+        probes.pass_time(now + KEPT);
+        assert_eq!(ends(&mut probes), [Some(8)]);
+    }
+
+    #[test]
+    fn a_probe_renews_its_lease_three_times_before_it_runs_out() {
+        let (mut probes, now) = (Probes::default(), Instant::now());
+        let id = probes.ask(WAIT, now).expect("it may ask");
+        probes.granted(7, 1, 3, now);
+        assert!(poll(&mut probes, id).is_ready());
+        assert_eq!(probes.renewals(now), []);
+        assert_eq!(probes.renewals(now + LEASE / 3), [(1, 7)]);
+        assert_eq!(probes.renewals(now + LEASE / 3), []);
+        probes.lost(7);
+        assert_eq!(probes.renewals(now + LEASE), []);
+        assert!(
+            !probes.end(0, RELEASED),
+            "what it says means nothing any more"
+        );
+        assert_eq!(ends(&mut probes), []);
+    }
+
+    #[test]
+    fn whoever_waits_looks_for_itself_when_the_store_is_lost() {
+        let (mut probes, now) = (Probes::default(), Instant::now());
+        let id = probes.ask(WAIT, now).expect("it may ask");
+        probes.lose_all();
+        assert_eq!(poll(&mut probes, id), Poll::Ready(Answer::Again));
+    }
+}

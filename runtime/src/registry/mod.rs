@@ -6,11 +6,11 @@ mod linked;
 mod listeners;
 #[cfg(feature = "config")]
 mod reload;
-#[cfg(feature = "redis")]
-mod shared;
 mod resolve;
 mod scope;
 mod setup;
+#[cfg(feature = "redis")]
+mod shared;
 mod stacks;
 mod table;
 #[cfg(feature = "watch")]

@@ -23,7 +23,11 @@ pub(super) struct Sharing {
 
 impl Registry {
     /// From now on its circuits are shared.
-    pub(super) fn share(&self, store: Arc<dyn Store>, when_lost: WhenStoreIsLost) -> io::Result<()> {
+    pub(super) fn share(
+        &self,
+        store: Arc<dyn Store>,
+        when_lost: WhenStoreIsLost,
+    ) -> io::Result<()> {
         // The thread lives on after a registry that is only dropped, for a moment.
         let registry = Arc::downgrade(&self.inner);
         let tell = move |heard| {

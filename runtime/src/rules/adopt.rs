@@ -251,8 +251,14 @@ mod tests {
             ..CLOSED
         };
         let changes = take(&mut circuit, &closed, false);
-        assert_eq!((changes[0].from, changes[0].to), (State::HalfOpen, State::Closed));
-        assert_eq!((circuit.generation, circuit.emptied), (EPOCH + 2, EPOCH + 2));
+        assert_eq!(
+            (changes[0].from, changes[0].to),
+            (State::HalfOpen, State::Closed)
+        );
+        assert_eq!(
+            (circuit.generation, circuit.emptied),
+            (EPOCH + 2, EPOCH + 2)
+        );
         assert_eq!(circuit.trips, 0);
     }
 

@@ -5,10 +5,10 @@ mod address;
 mod backoff;
 mod calls;
 mod cluster;
-mod connection;
-mod counts;
 #[cfg(test)]
 mod conformance;
+mod connection;
+mod counts;
 #[cfg(test)]
 mod differential;
 mod ear;
