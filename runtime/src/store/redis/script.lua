@@ -2,7 +2,8 @@
 --
 -- The twin of `rules::fleet::apply`: the same steps in the same order under the same names,
 -- and `differential.rs` holds the two together. Change both or neither. What comes in and goes
--- out are the texts of `wire.rs`.
+-- out are the texts of `wire.rs`. It is one file so that the line which the server names in an
+-- error is the line here.
 --
 -- KEYS[1] is the hash of the circuit, KEYS[2] the list of what has happened to it.
 -- All times are whole milliseconds of this server's clock. Numbers are doubles, which are exact
@@ -821,7 +822,8 @@ if is_changed then
     'suspect_since', whole(state.suspect_since),
     'told_at', whole(state.told_at),
     'reporters', table.concat(reporters),
-    'round', table.concat({ whole(round.successes), whole(round.failures), whole(round.hung) }, ','),
+    'round', table.concat({ whole(round.successes), whole(round.failures),
+      whole(round.hung) }, ','),
     'leases', table.concat(leases),
     'cover', write_cover())
   -- An opening beneath an override goes on after it.
