@@ -197,6 +197,13 @@ impl Met {
             (mended != *before, "mended"),
             (before.until == now, "the very end of an opening"),
             (before.slots.len() > 1, "several buckets"),
+            (
+                before
+                    .slots
+                    .iter()
+                    .any(|it| it.width != before.slots[0].width),
+                "windows of two versions",
+            ),
             (before.reporters.len() > 1, "several reporters"),
             (before.trips > 1, "several trips"),
             (before.round.hung > 0, "hung probes"),
@@ -219,6 +226,6 @@ impl Met {
     fn assert_everything(&self) {
         assert_eq!(self.statuses.len(), 11, "{:?}", self.statuses);
         assert_eq!(self.reasons.len(), Reason::KINDS, "{:?}", self.reasons);
-        assert_eq!(self.others.len(), 14, "{:?}", self.others);
+        assert_eq!(self.others.len(), 15, "{:?}", self.others);
     }
 }

@@ -222,6 +222,26 @@ fn a_script_that_the_server_has_forgotten_is_sent_again() {
     assert_eq!(reply.status, Status::Opened);
 }
 
+/// The rules are told what the script says, so only this tells whether that is right.
+#[test]
+fn the_time_that_the_script_reads_is_the_server_s_in_milliseconds() {
+    let (_server, mut twin) = started();
+    let time = |twin: &mut Twin| {
+        let (seconds, micros): (u64, u64) = redis::cmd("TIME")
+            .query(&mut twin.connection)
+            .expect("the time");
+        seconds * 1_000 + micros / 1_000
+    };
+    for _ in 0..20 {
+        let before = time(&mut twin);
+        let now = twin.run(CIRCUIT, &by(Command::Sync), &open_for(1)).now;
+        let after = time(&mut twin);
+        assert!((before..=after).contains(&now), "{before} {now} {after}");
+        // Not always in one part of a second.
+        thread::sleep(Duration::from_millis(17));
+    }
+}
+
 /// L21. The clock of the server itself, as far as a process can have one of its own.
 #[test]
 fn on_a_server_whose_clock_jumps_by_an_hour_an_opening_ends() {
