@@ -3,7 +3,9 @@
 //!
 //! The script reads the server's clock and says what it read; `apply` is then told the same
 //! time. Policies, commands, views and faults are drawn at random, from seeds: where the two
-//! differ, the test prints the seed of the sequence and all that went in.
+//! differ, the test prints the seed of the sequence and all that went in. Since the time is real,
+//! a seed repeats what was drawn and not quite when; what was printed is enough for a test of the
+//! rules.
 //!
 //! `BREAKERBOX_COMMANDS` is how many commands are compared, 24,000 where it is not set, and
 //! `BREAKERBOX_SEED` the seed to begin with:
@@ -35,12 +37,15 @@ use crate::rules::fleet::apply;
 use crate::store::redis::twin::Twin;
 use crate::store::redis::twin::server;
 
+/// So many commands come by everything that can happen.
+const ENOUGH: u64 = 24_000;
+
 /// One circuit, so many commands.
 const SEQUENCE: u64 = 240;
 
 #[test]
 fn whatever_is_asked_of_them_the_script_and_the_rules_do_the_same() {
-    let commands = number("BREAKERBOX_COMMANDS").unwrap_or(24_000);
+    let commands = number("BREAKERBOX_COMMANDS").unwrap_or(ENOUGH);
     let first = number("BREAKERBOX_SEED").unwrap_or(1);
     let server = server();
     let mut twin = Twin::connect(&server.url());
@@ -59,7 +64,9 @@ fn whatever_is_asked_of_them_the_script_and_the_rules_do_the_same() {
         sequence.play(&mut seen);
         seen.drain(..seen.len().saturating_sub(200));
     }
-    met.assert_everything();
+    if commands >= ENOUGH {
+        met.assert_everything();
+    }
 }
 
 fn number(variable: &str) -> Option<u64> {
