@@ -22,6 +22,8 @@ use std::env;
 use std::thread;
 use std::time::Duration;
 
+use breakerbox_servers::Error;
+use breakerbox_servers::Server;
 use fastrand::Rng;
 
 use crate::policy::Policy;
@@ -45,9 +47,22 @@ const SEQUENCE: u64 = 240;
 
 #[test]
 fn whatever_is_asked_of_them_the_script_and_the_rules_do_the_same() {
+    compare(&server());
+}
+
+#[test]
+fn in_valkey_the_script_and_the_rules_do_the_same() {
+    // Not every system has it, and it is Redis that has to be there.
+    match Server::valkey().start() {
+        Err(error @ Error::Missing { .. }) => eprintln!("skipped: {error}"),
+        Err(error) => panic!("{error}"),
+        Ok(server) => compare(&server),
+    }
+}
+
+fn compare(server: &Server) {
     let commands = number("BREAKERBOX_COMMANDS").unwrap_or(ENOUGH);
     let first = number("BREAKERBOX_SEED").unwrap_or(1);
-    let server = server();
     let mut twin = Twin::connect(&server.url());
     let mut met = Met::default();
     let mut seen = vec![Snapshot::default()];

@@ -334,6 +334,24 @@ fn without_room_nothing_is_written_and_nothing_is_told() {
 }
 
 #[test]
+fn whoever_may_not_write_changes_nothing_and_tells_nothing() {
+    let (server, mut twin) = started();
+    twin.exec(&[
+        "ACL", "SETUSER", "reader", "on", "nopass", "~*", "&*", "+@all", "-hset",
+    ]);
+    let mut reader = Twin::connect(&server.url());
+    reader.exec(&["AUTH", "reader", "any"]);
+    let refused = reader.try_run(CIRCUIT, &failures(3), &open_for(60_000));
+    let text = refused.expect_err("it may not").to_string();
+    // Redis 7.0 has no code for it inside of a script.
+    let is_denied = text.contains("can't run this command") || text.contains("NOPERM");
+    assert!(is_denied, "{text}");
+    assert_eq!(twin.state(CIRCUIT), None);
+    assert_eq!(journal(&mut twin), Vec::<String>::new());
+    assert_eq!(twin.hear(CIRCUIT), []);
+}
+
+#[test]
 fn whoever_may_not_publish_moves_the_circuit_and_hears_that_nobody_else_did() {
     let (server, mut twin) = started();
     twin.exec(&[
