@@ -102,11 +102,11 @@ pub(in crate::store::redis::conformance) fn slow_calls_are_counted_beside_failur
     assert_eq!(place.ask(told(1, 0, 1), &policy).status, Status::Done);
     assert_eq!(place.ask(told(1, 1, 1), &policy).status, Status::Done);
     // The rate is met as soon as there are enough calls; the others may still tell of theirs.
-    let Status::Settling(left) = place.ask(told(1, 0, 0), &policy).status else {
-        panic!("it is judged later");
-    };
-    place.wait(left);
-    let reply = place.ask(told(0, 0, 0), &policy);
+    let mut reply = place.ask(told(1, 0, 0), &policy);
+    if let Status::Settling(left) = reply.status {
+        place.wait(left);
+        reply = place.ask(told(0, 0, 0), &policy);
+    }
     assert_eq!(reply.status, Status::Opened);
     let expected = Sums {
         calls: 4,
