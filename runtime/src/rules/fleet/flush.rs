@@ -1,5 +1,7 @@
 //! Calls that have ended somewhere, and what they mean for all.
 
+use std::mem;
+
 use crate::reason::Reason;
 use crate::rules::Sums;
 use crate::rules::fleet::Phase;
@@ -79,19 +81,28 @@ impl Motion<'_> {
     }
 
     fn count_in_window(&mut self, deltas: &[Delta], width: Width) -> Option<Reason> {
-        match width {
-            Width::Millis(width) => self.merge_by_time(deltas, width),
-            Width::Calls(width) => self.merge_by_calls(deltas, width),
-        }
+        let before = self.state.slots.len();
+        let slots = mem::take(&mut self.state.slots).into_iter();
+        let (mut own, mut slots): (Vec<_>, Vec<_>) = slots.partition(|slot| slot.width == width);
+        let is_merged = match width {
+            Width::Millis(width) => merge_by_time(&mut own, deltas, width, self.now),
+            Width::Calls(width) => merge_by_calls(&mut own, deltas, width, self.now),
+        };
         let mut sums = Sums::default();
-        for slot in &self.state.slots {
+        for slot in &own {
             sums.calls += slot.calls;
             sums.failures += slot.failures;
             sums.slow += slot.slow;
         }
         self.sums = sums;
-        self.note_suspicion(sums.is_clean());
-        if sums.is_clean() {
+        slots.retain(|slot| slot.is_of_use(self.now));
+        slots.append(&mut own);
+        self.is_changed |= is_merged || slots.len() != before;
+        // Also of what another version counts.
+        let is_clean = slots.iter().all(|slot| slot.failures + slot.slow == 0);
+        self.state.slots = slots;
+        self.note_suspicion(is_clean);
+        if is_clean {
             self.state.reporters = Vec::new();
         }
         if let Width::Millis(width) = width {
@@ -101,54 +112,6 @@ impl Motion<'_> {
             self.note_reporter();
         }
         sums.judge(self.policy)
-    }
-
-    fn merge_by_time(&mut self, deltas: &[Delta], width: u64) {
-        let newest = self.now / width;
-        for delta in deltas {
-            let index = self.now.saturating_sub(delta.age) / width;
-            self.add(index, delta);
-        }
-        let oldest = (newest + 1).saturating_sub(Width::BUCKETS);
-        // A jump of the clock leaves buckets in the future.
-        let before = self.state.slots.len();
-        self.state
-            .slots
-            .retain(|slot| (oldest..=newest).contains(&slot.index));
-        if !deltas.is_empty() || self.state.slots.len() != before {
-            self.is_changed = true;
-        }
-    }
-
-    fn add(&mut self, index: u64, delta: &Delta) {
-        let slots = &mut self.state.slots;
-        let at = slots.partition_point(|slot| slot.index < index);
-        if slots.get(at).is_none_or(|slot| slot.index != index) {
-            let empty = Slot {
-                index,
-                ..Slot::default()
-            };
-            slots.insert(at, empty);
-        }
-        let slot = &mut slots[at];
-        slot.calls += delta.calls;
-        slot.failures += delta.failures;
-        slot.slow += delta.slow;
-    }
-
-    /// Which of several processes' calls came first nobody knows: those that are told together
-    /// stay together.
-    fn merge_by_calls(&mut self, deltas: &[Delta], width: u64) {
-        for delta in deltas.iter().filter(|delta| delta.calls > 0) {
-            let newest = self.state.slots.last().copied().unwrap_or_default();
-            let is_full = newest.calls >= width;
-            self.add(newest.index + u64::from(is_full), delta);
-            self.is_changed = true;
-        }
-        let newest = self.state.slots.last().map_or(0, |slot| slot.index);
-        self.state
-            .slots
-            .retain(|slot| slot.index + Width::BUCKETS > newest);
     }
 
     /// The counts hold nothing but successes, or they do.
@@ -196,6 +159,54 @@ impl Motion<'_> {
         let seen = u32::try_from(self.state.reporters.len()).unwrap_or(u32::MAX);
         seen >= self.policy.get_min_instances()
     }
+}
+
+/// Whether anything was told.
+fn merge_by_time(slots: &mut Vec<Slot>, deltas: &[Delta], width: u64, now: u64) -> bool {
+    for delta in deltas {
+        let index = now.saturating_sub(delta.age) / width;
+        add(slots, Width::Millis(width), index, delta);
+    }
+    // A jump of the clock leaves buckets in the future.
+    slots.retain(|slot| slot.is_of_use(now));
+    !deltas.is_empty()
+}
+
+/// Which of several processes' calls came first nobody knows: those that are told together
+/// stay together.
+fn merge_by_calls(slots: &mut Vec<Slot>, deltas: &[Delta], width: u64, now: u64) -> bool {
+    let mut is_merged = false;
+    for delta in deltas.iter().filter(|delta| delta.calls > 0) {
+        let index = match slots.last() {
+            Some(newest) if newest.calls < width => newest.index,
+            Some(newest) => now.max(newest.index + 1),
+            None => now,
+        };
+        add(slots, Width::Calls(width), index, delta);
+        is_merged = true;
+    }
+    while slots.len() as u64 > Width::BUCKETS {
+        slots.remove(0);
+    }
+    is_merged
+}
+
+fn add(slots: &mut Vec<Slot>, width: Width, index: u64, delta: &Delta) {
+    let at = slots.partition_point(|slot| slot.index < index);
+    if slots.get(at).is_none_or(|slot| slot.index != index) {
+        let empty = Slot {
+            width,
+            index,
+            calls: 0,
+            failures: 0,
+            slow: 0,
+        };
+        slots.insert(at, empty);
+    }
+    let slot = &mut slots[at];
+    slot.calls += delta.calls;
+    slot.failures += delta.failures;
+    slot.slow += delta.slow;
 }
 
 const fn is_rate(reason: Reason) -> bool {

@@ -1,6 +1,7 @@
 //! What a fleet knows of one circuit.
 
 use crate::reason::Reason;
+use crate::rules::fleet::Width;
 use crate::state::State;
 
 /// What lies in the store. The fields of the hash in Redis are these, each a number or a
@@ -23,7 +24,7 @@ pub(crate) struct Shared {
     pub(crate) closed_at: u64,
     /// In a row; nothing is counted here where there is a window.
     pub(crate) failures: u32,
-    /// The window, oldest first.
+    /// The window, oldest first; those of other versions before that of the last one who told.
     pub(crate) slots: Vec<Slot>,
     /// Since when the counts hold anything but successes; zero where they do not.
     pub(crate) suspect_since: u64,
@@ -45,9 +46,12 @@ pub(crate) enum Phase {
 }
 
 /// One bucket of a window: a tenth of its time, or of its calls.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Slot {
-    /// The time of the store in bucket widths; in a window of calls the number of the bucket.
+    /// Of which window. Two versions of a service may look back on different ones at once, and
+    /// each counts in its own.
+    pub(crate) width: Width,
+    /// The time of the store in bucket widths; in a window of calls when the bucket began.
     pub(crate) index: u64,
     pub(crate) calls: u64,
     pub(crate) failures: u64,
@@ -182,6 +186,21 @@ impl CoverKind {
             Self::ForcedClosed => State::ForcedClosed,
             Self::Shadow => State::Shadow,
         }
+    }
+}
+
+impl Slot {
+    /// A bucket of calls that nobody counts in is forgotten after so many milliseconds.
+    const FORGOTTEN: u64 = 3_600_000;
+
+    /// Whether a version that looks back on this window may still count it. Only those of time
+    /// are sure to leave it by themselves.
+    pub(super) const fn is_of_use(&self, now: u64) -> bool {
+        let (now, kept) = match self.width {
+            Width::Millis(width) => (now / width, Width::BUCKETS),
+            Width::Calls(_) => (now, Self::FORGOTTEN),
+        };
+        self.index <= now && self.index + kept > now
     }
 }
 

@@ -2,7 +2,8 @@
 --
 -- The twin of `rules::fleet::apply`: the same steps in the same order under the same names,
 -- and `differential.rs` holds the two together. Change both or neither. What comes in and goes
--- out are the texts of `wire.rs`.
+-- out are the texts of `wire.rs`. It is one file so that the line which the server names in an
+-- error is the line here.
 --
 -- KEYS[1] is the hash of the circuit, KEYS[2] the list of what has happened to it.
 -- All times are whole milliseconds of this server's clock. Numbers are doubles, which are exact
@@ -38,8 +39,8 @@ view.cover = text()
 
 local policy = {}
 policy.threshold = number()
-policy.width_millis = number()
-policy.width_calls = number()
+-- 'm' and milliseconds, or 'c' and calls.
+policy.width = text()
 policy.failure_rate = text()
 policy.min_calls = number()
 policy.min_failures = number()
@@ -67,6 +68,7 @@ local TELL = 100
 local LEASE = 2000
 local LONGEST_LEASE = 60000
 local FOREVER = 100 * 366 * 24 * 3600000 -- no length of time is longer: sums stay exact
+local FORGOTTEN = 3600000
 local MOST = 4294967295 -- what 32 bits hold
 local JOURNAL = 100 -- so many entries ...
 local JOURNAL_KEPT = 30 * 24 * 3600000 -- ... for so long after the last one
@@ -130,9 +132,9 @@ local function read_state()
   read.ends = tonumber(field['until']) or 0
   read.phase = field.phase or 'closed'
   read.opened_by = field.opened_by or '-'
-  for index, calls, failures, slow in
-    string.gmatch(field.slots or '', '(%d+),(%d+),(%d+),(%d+);') do
-    table.insert(read.slots, { index = tonumber(index), calls = tonumber(calls),
+  for width, index, calls, failures, slow in
+    string.gmatch(field.slots or '', '([mc]%d+),(%d+),(%d+),(%d+),(%d+);') do
+    table.insert(read.slots, { width = width, index = tonumber(index), calls = tonumber(calls),
       failures = tonumber(failures), slow = tonumber(slow) })
   end
   for who, when in string.gmatch(field.reporters or '', '(%x+),(%d+);') do
@@ -455,22 +457,36 @@ local function count_in_a_row(flush)
   return nil
 end
 
-local function retain_slots(oldest, newest)
-  local slots = {}
-  for _, slot in ipairs(state.slots) do
-    if slot.index >= oldest and slot.index <= newest then table.insert(slots, slot) end
-  end
-  local is_same = #slots == #state.slots
-  state.slots = slots
-  return is_same
+-- 'm' or 'c', and how wide.
+local function read_width(width)
+  return string.sub(width, 1, 1), tonumber(string.sub(width, 2))
 end
 
-local function add(index, delta)
-  local slots = state.slots
+-- Whether a version that looks back on this window may still count it. Only those of time are
+-- sure to leave it by themselves.
+local function is_of_use(slot)
+  local kind, width = read_width(slot.width)
+  if kind == 'm' then
+    local newest = math.floor(now / width)
+    return slot.index <= newest and slot.index + BUCKETS > newest
+  end
+  return slot.index <= now and slot.index + FORGOTTEN > now
+end
+
+local function retain_of_use(slots)
+  local kept = {}
+  for _, slot in ipairs(slots) do
+    if is_of_use(slot) then table.insert(kept, slot) end
+  end
+  return kept
+end
+
+local function add(slots, index, delta)
   local place = 1
   while slots[place] and slots[place].index < index do place = place + 1 end
   if not slots[place] or slots[place].index ~= index then
-    table.insert(slots, place, { index = index, calls = 0, failures = 0, slow = 0 })
+    table.insert(slots, place,
+      { width = policy.width, index = index, calls = 0, failures = 0, slow = 0 })
   end
   local slot = slots[place]
   slot.calls = slot.calls + delta.calls
@@ -478,28 +494,34 @@ local function add(index, delta)
   slot.slow = slot.slow + delta.slow
 end
 
-local function merge_by_time(deltas, width)
-  local newest = math.floor(now / width)
+-- Whether anything was told.
+local function merge_by_time(slots, deltas, width)
   for _, delta in ipairs(deltas) do
-    add(math.floor(math.max(now - delta.age, 0) / width), delta)
+    add(slots, math.floor(math.max(now - delta.age, 0) / width), delta)
   end
   -- A jump of the clock leaves buckets in the future.
-  local is_same = retain_slots(math.max(newest + 1 - BUCKETS, 0), newest)
-  if #deltas > 0 or not is_same then is_changed = true end
+  return retain_of_use(slots), #deltas > 0
 end
 
 -- Which of several processes' calls came first nobody knows: those that are told together stay
 -- together.
-local function merge_by_calls(deltas, width)
+local function merge_by_calls(slots, deltas, width)
+  local is_merged = false
   for _, delta in ipairs(deltas) do
     if delta.calls > 0 then
-      local newest = state.slots[#state.slots] or { index = 0, calls = 0 }
-      add(newest.index + (newest.calls >= width and 1 or 0), delta)
-      is_changed = true
+      local newest = slots[#slots]
+      local index = now
+      if newest and newest.calls < width then
+        index = newest.index
+      elseif newest then
+        index = math.max(now, newest.index + 1)
+      end
+      add(slots, index, delta)
+      is_merged = true
     end
   end
-  local newest = state.slots[#state.slots]
-  if newest then retain_slots(newest.index - BUCKETS + 1, newest.index) end
+  while #slots > BUCKETS do table.remove(slots, 1) end
+  return slots, is_merged
 end
 
 -- The rule that the window meets, of several the first; and whether that is a rate.
@@ -521,17 +543,35 @@ local function judge()
 end
 
 local function count_in_window(deltas)
-  local width = policy.width_millis
-  if width then merge_by_time(deltas, width) else merge_by_calls(deltas, policy.width_calls) end
+  local before = #state.slots
+  local own, slots = {}, {}
   for _, slot in ipairs(state.slots) do
+    table.insert(slot.width == policy.width and own or slots, slot)
+  end
+  local kind, width = read_width(policy.width)
+  local is_merged
+  if kind == 'm' then
+    own, is_merged = merge_by_time(own, deltas, width)
+  else
+    own, is_merged = merge_by_calls(own, deltas, width)
+  end
+  slots = retain_of_use(slots)
+  for _, slot in ipairs(own) do
     sums.calls = sums.calls + slot.calls
     sums.failures = sums.failures + slot.failures
     sums.slow = sums.slow + slot.slow
+    table.insert(slots, slot)
   end
-  local is_clean = sums.failures + sums.slow == 0
+  if is_merged or #slots ~= before then is_changed = true end
+  -- Also of what another version counts.
+  local is_clean = true
+  for _, slot in ipairs(slots) do
+    if slot.failures + slot.slow > 0 then is_clean = false end
+  end
+  state.slots = slots
   note_suspicion(is_clean)
   if is_clean then state.reporters = {} end
-  if width then forget_reporters(width * BUCKETS) end
+  if kind == 'm' then forget_reporters(width * BUCKETS) end
   for _, delta in ipairs(deltas) do
     if delta.failures + delta.slow > 0 then
       note_reporter()
@@ -549,7 +589,7 @@ local function flush(it)
     is_changed = true
   end
   local judged, is_rate
-  if policy.width_millis or policy.width_calls then
+  if policy.width ~= '' then
     judged, is_rate = count_in_window(it.deltas)
   else
     judged, is_rate = count_in_a_row(it), false
@@ -796,8 +836,8 @@ end
 if is_changed then
   local slots, reporters, leases = {}, {}, {}
   for i, slot in ipairs(state.slots) do
-    slots[i] = table.concat({ whole(slot.index), whole(slot.calls), whole(slot.failures),
-      whole(slot.slow) }, ',') .. ';'
+    slots[i] = table.concat({ slot.width, whole(slot.index), whole(slot.calls),
+      whole(slot.failures), whole(slot.slow) }, ',') .. ';'
   end
   for i, reporter in ipairs(state.reporters) do
     reporters[i] = reporter.instance .. ',' .. whole(reporter.at) .. ';'
@@ -821,7 +861,8 @@ if is_changed then
     'suspect_since', whole(state.suspect_since),
     'told_at', whole(state.told_at),
     'reporters', table.concat(reporters),
-    'round', table.concat({ whole(round.successes), whole(round.failures), whole(round.hung) }, ','),
+    'round', table.concat({ whole(round.successes), whole(round.failures),
+      whole(round.hung) }, ','),
     'leases', table.concat(leases),
     'cover', write_cover())
   -- An opening beneath an override goes on after it.

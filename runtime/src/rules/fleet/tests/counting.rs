@@ -165,6 +165,67 @@ fn a_window_of_calls_moves_on_bucket_by_bucket() {
     assert_eq!((reply.sums.calls, reply.sums.failures), (91, 0));
 }
 
+/// M21. During a rollout two versions look back on different windows.
+#[test]
+fn two_versions_with_different_windows_both_count_and_both_open() {
+    let versions = [
+        window(60).threshold(5),
+        window(10).threshold(5),
+        Policy::new().window(Window::Calls(50)).threshold(5),
+    ];
+    for opens in 0..versions.len() {
+        let mut fleet = Fleet::new(versions[0]);
+        let mut tell = |which: usize| {
+            fleet.policy = versions[which];
+            fleet.now += 20;
+            fleet.ask(calls(1, 1))
+        };
+        for _ in 0..4 {
+            let told = (0..versions.len()).map(&mut tell);
+            assert!(told.into_iter().all(|it| it.status == Status::Done));
+        }
+        let reply = tell(opens);
+        assert_eq!((reply.status, reply.sums.failures), (Status::Opened, 5));
+    }
+}
+
+/// A success of one version says nothing about the window of another.
+#[test]
+fn what_another_version_counts_keeps_the_suspicion() {
+    let mut fleet = Fleet::new(window(60).threshold(5));
+    fleet.ask(calls(1, 1));
+    fleet.policy = window(10).threshold(5);
+    let reply = fleet.ask(calls(1, 0));
+    assert_eq!(reply.sums.failures, 0);
+    assert!(reply.snapshot.is_suspect);
+    // Until it has left that window.
+    fleet.now += 60 * SECOND;
+    assert!(!fleet.ask(calls(1, 0)).snapshot.is_suspect);
+}
+
+#[test]
+fn a_window_of_another_kind_or_length_starts_empty() {
+    let of_calls = |calls| Policy::new().window(Window::Calls(calls)).threshold(50);
+    let mut fleet = Fleet::new(window(60).threshold(50));
+    for policy in [of_calls(1_000), of_calls(100), window(10).threshold(50)] {
+        fleet.ask(calls(9, 4));
+        fleet.policy = policy;
+        assert_eq!(fleet.ask(calls(1, 0)).sums.calls, 1);
+    }
+}
+
+/// Nothing else would ever take them away once their version is gone.
+#[test]
+fn calls_of_a_version_that_is_gone_are_forgotten_after_an_hour() {
+    let mut fleet = Fleet::new(Policy::new().window(Window::Calls(50)).threshold(5));
+    fleet.ask(calls(1, 1));
+    fleet.policy = window(10).threshold(5);
+    fleet.now += HOUR - 1;
+    assert!(fleet.ask(calls(1, 0)).snapshot.is_suspect);
+    fleet.now += 1;
+    assert!(!fleet.ask(calls(1, 0)).snapshot.is_suspect);
+}
+
 #[test]
 fn calls_that_are_told_together_stay_together() {
     let ten = Policy::new().window(Window::Calls(10)).threshold(10);

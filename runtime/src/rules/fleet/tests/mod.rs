@@ -61,7 +61,7 @@ impl Fleet {
             epoch: self.state.as_ref().map_or(0, |it| it.epoch),
             ..View::default()
         };
-        self.send(Request {
+        self.send(&Request {
             command,
             view,
             instance,
@@ -71,8 +71,8 @@ impl Fleet {
     }
 
     /// What is not written is not there the next time.
-    fn send(&mut self, request: Request) -> Reply {
-        let applied: Applied = apply(self.state.as_ref(), &request, &self.policy, self.now);
+    fn send(&mut self, request: &Request) -> Reply {
+        let applied: Applied = apply(self.state.as_ref(), request, &self.policy, self.now);
         if applied.is_changed {
             self.state = applied.state;
         }

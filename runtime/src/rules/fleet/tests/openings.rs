@@ -61,7 +61,7 @@ fn jitter_only_lengthens_and_is_what_was_drawn() {
     let mut fleet = Fleet::new(policy().jitter(0.5));
     for (draw, length) in [(0, 10_000), (1 << 31, 12_500), (u32::MAX, 14_999)] {
         fleet.state = None;
-        fleet.send(Request {
+        fleet.send(&Request {
             command: failures(3),
             view: View::default(),
             instance: 1,

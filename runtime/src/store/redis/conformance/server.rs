@@ -222,6 +222,26 @@ fn a_script_that_the_server_has_forgotten_is_sent_again() {
     assert_eq!(reply.status, Status::Opened);
 }
 
+/// The rules are told what the script says, so only this tells whether that is right.
+#[test]
+fn the_time_that_the_script_reads_is_the_server_s_in_milliseconds() {
+    let (_server, mut twin) = started();
+    let time = |twin: &mut Twin| {
+        let (seconds, micros): (u64, u64) = redis::cmd("TIME")
+            .query(&mut twin.connection)
+            .expect("the time");
+        seconds * 1_000 + micros / 1_000
+    };
+    for _ in 0..20 {
+        let before = time(&mut twin);
+        let now = twin.run(CIRCUIT, &by(Command::Sync), &open_for(1)).now;
+        let after = time(&mut twin);
+        assert!((before..=after).contains(&now), "{before} {now} {after}");
+        // Not always in one part of a second.
+        thread::sleep(Duration::from_millis(17));
+    }
+}
+
 /// L21. The clock of the server itself, as far as a process can have one of its own.
 #[test]
 fn on_a_server_whose_clock_jumps_by_an_hour_an_opening_ends() {
@@ -311,6 +331,24 @@ fn without_room_nothing_is_written_and_nothing_is_told() {
     assert_eq!(twin.hear(CIRCUIT), []);
     let reply = twin.run(CIRCUIT, &failures(1), &open_for(60_000));
     assert_eq!(reply.status, Status::Opened);
+}
+
+#[test]
+fn whoever_may_not_write_changes_nothing_and_tells_nothing() {
+    let (server, mut twin) = started();
+    twin.exec(&[
+        "ACL", "SETUSER", "reader", "on", "nopass", "~*", "&*", "+@all", "-hset",
+    ]);
+    let mut reader = Twin::connect(&server.url());
+    reader.exec(&["AUTH", "reader", "any"]);
+    let refused = reader.try_run(CIRCUIT, &failures(3), &open_for(60_000));
+    let text = refused.expect_err("it may not").to_string();
+    // Redis 7.0 has no code for it inside of a script.
+    let is_denied = text.contains("can't run this command") || text.contains("NOPERM");
+    assert!(is_denied, "{text}");
+    assert_eq!(twin.state(CIRCUIT), None);
+    assert_eq!(journal(&mut twin), Vec::<String>::new());
+    assert_eq!(twin.hear(CIRCUIT), []);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use crate::rules::fleet::Width;
 use crate::rules::fleet::millis;
 
 /// So many milliseconds are added to every time. Epochs only ever rise, and stay.
-fn shift(state: &mut Shared, policy: &Policy, by: i64) {
+fn shift(state: &mut Shared, by: i64) {
     let times = [
         &mut state.until,
         &mut state.closed_at,
@@ -29,11 +29,12 @@ fn shift(state: &mut Shared, policy: &Policy, by: i64) {
     for time in all.filter(|time| **time > 0) {
         *time = time.saturating_add_signed(by).max(1);
     }
-    if let Some(Width::Millis(width)) = Width::of(policy) {
-        let buckets = by / width.cast_signed();
-        for slot in &mut state.slots {
-            slot.index = slot.index.saturating_add_signed(buckets);
-        }
+    for slot in &mut state.slots {
+        let buckets = match slot.width {
+            Width::Millis(width) => by / width.cast_signed(),
+            Width::Calls(_) => by,
+        };
+        slot.index = slot.index.saturating_add_signed(buckets);
     }
 }
 
@@ -50,7 +51,7 @@ pub(super) fn age(random: &mut Rng, state: &mut Shared, policy: &Policy, now: u6
             (now + random.u64(..4)).cast_signed() - border.cast_signed()
         }
     };
-    shift(state, policy, by);
+    shift(state, by);
 }
 
 /// The instants at which something is different from before.
@@ -71,6 +72,11 @@ fn borders(state: &Shared, policy: &Policy) -> Vec<u64> {
         borders.push(lease.expires);
         borders.push(lease.started + millis(policy.get_probe_timeout()));
     }
+    // A bucket leaves its window, or is forgotten by another version.
+    borders.extend(state.slots.iter().map(|slot| match slot.width {
+        Width::Millis(width) => (slot.index + Width::BUCKETS) * width,
+        Width::Calls(_) => slot.index + 3_600_000,
+    }));
     borders.extend(state.cover.as_ref().map(|it| it.until));
     borders.retain(|border| *border > 0);
     borders

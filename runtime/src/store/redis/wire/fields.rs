@@ -7,6 +7,7 @@ use crate::rules::fleet::Cover;
 use crate::rules::fleet::CoverKind;
 use crate::rules::fleet::Phase;
 use crate::rules::fleet::Snapshot;
+use crate::rules::fleet::Width;
 use crate::state::State;
 use crate::store::redis::wire::escape::escape;
 use crate::store::redis::wire::escape::unescape;
@@ -152,6 +153,14 @@ pub(super) fn write_reason(reason: Option<Reason>) -> String {
         | Reason::OverrideEnded
         | Reason::Reset
         | Reason::Shared => format!("{label}:::"),
+    }
+}
+
+/// A letter for the kind, and how wide.
+pub(super) fn write_width(width: Width) -> String {
+    match width {
+        Width::Millis(width) => format!("m{width}"),
+        Width::Calls(width) => format!("c{width}"),
     }
 }
 

@@ -7,6 +7,7 @@ use crate::rules::fleet::Reporter;
 use crate::rules::fleet::Round;
 use crate::rules::fleet::Shared;
 use crate::rules::fleet::Slot;
+use crate::rules::fleet::Width;
 use crate::store::redis::wire::fields;
 
 /// What lies there; nothing where there is no circuit.
@@ -33,8 +34,15 @@ pub(crate) fn read(hash: &HashMap<String, String>) -> Option<Shared> {
         closed_at: number("closed_at"),
         failures: small(number("failures")),
         slots: entries(field("slots"), |slot| {
-            let [index, calls, failures, slow] = numbers(slot, ',');
+            let (kind, rest) = slot.split_at(1);
+            let [width, index, calls, failures, slow] = numbers(rest, ',');
+            let width = match kind {
+                "m" => Width::Millis(width),
+                "c" => Width::Calls(width),
+                _ => panic!("no width: {slot}"),
+            };
             Slot {
+                width,
                 index,
                 calls,
                 failures,
@@ -73,7 +81,8 @@ pub(crate) fn read(hash: &HashMap<String, String>) -> Option<Shared> {
 pub(crate) fn write(state: &Shared) -> Vec<(&'static str, String)> {
     let slots = state.slots.iter().map(|it| {
         let (calls, failures, slow) = (it.calls, it.failures, it.slow);
-        format!("{},{calls},{failures},{slow};", it.index)
+        let width = fields::write_width(it.width);
+        format!("{width},{},{calls},{failures},{slow};", it.index)
     });
     let reporters = state.reporters.iter();
     let reporters = reporters.map(|it| format!("{:016x},{};", it.instance, it.at));

@@ -13,6 +13,7 @@ use crate::store::redis::wire::channel;
 use crate::store::redis::wire::escape::escape;
 use crate::store::redis::wire::fields::write_cover;
 use crate::store::redis::wire::fields::write_reason;
+use crate::store::redis::wire::fields::write_width;
 use crate::store::redis::wire::journal_key;
 use crate::store::redis::wire::key;
 use crate::verdict::Verdict;
@@ -84,17 +85,15 @@ fn push_view(args: &mut Vec<String>, view: &View) {
 /// Rates go as the shortest text that reads back as the same number, so that both sides divide
 /// and compare alike; it also stands in the reasons.
 fn push_policy(args: &mut Vec<String>, policy: &Policy) {
-    let (by_time, by_calls) = match Width::of(policy) {
-        Some(Width::Millis(width)) => (Some(width), None),
-        Some(Width::Calls(width)) => (None, Some(width)),
-        None => (None, None),
-    };
+    let width = Width::of(policy);
     let ramp = policy.get_ramp().map(millis);
-    let window = by_time.map_or(0, |width| width * Width::BUCKETS);
+    let window = match width {
+        Some(Width::Millis(width)) => width * Width::BUCKETS,
+        Some(Width::Calls(_)) | None => 0,
+    };
     args.extend([
         optional(policy.get_threshold()),
-        optional(by_time),
-        optional(by_calls),
+        width.map_or_else(String::new, write_width),
         optional(policy.get_failure_rate()),
         policy.get_min_calls().to_string(),
         policy.get_min_failures().to_string(),

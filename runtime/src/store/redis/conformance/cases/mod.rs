@@ -1,0 +1,81 @@
+//! The cases that every store has to pass.
+
+mod counting;
+mod probing;
+mod timing;
+
+use std::time::Duration;
+
+use crate::policy::Policy;
+use crate::rules::Outcome;
+use crate::rules::fleet::Command;
+use crate::rules::fleet::Flush;
+use crate::rules::fleet::Force;
+use crate::rules::fleet::Phase;
+use crate::rules::fleet::Status;
+use crate::store::redis::conformance::place::Place;
+use crate::verdict::Verdict;
+
+pub(super) use counting::*;
+pub(super) use probing::*;
+pub(super) use timing::*;
+
+const HOUR: u64 = 3_600_000;
+
+/// An opening lasts so long here, in milliseconds.
+const COOLDOWN: u64 = 120;
+
+/// A lease that no test outlives.
+const LONG: u64 = 30_000;
+
+fn policy() -> Policy {
+    Policy::new()
+        .threshold(3)
+        .cooldown(Duration::from_millis(COOLDOWN))
+}
+
+fn failures(failures: u32) -> Command {
+    Command::Flush(Flush {
+        failures,
+        ..Flush::default()
+    })
+}
+
+fn acquire(token: u64) -> Command {
+    Command::Acquire { token, ttl: LONG }
+}
+
+fn end(token: u64, verdict: Verdict) -> Command {
+    let is_slow = false;
+    Command::End {
+        token: Some(token),
+        outcome: Outcome { verdict, is_slow },
+    }
+}
+
+/// Closed, and known; so it cannot be told from one that is not by its epoch.
+fn closed(place: &mut dyn Place) {
+    place.ask(Command::Force(Force::Reset), &policy());
+}
+
+fn opened(place: &mut dyn Place, policy: &Policy) {
+    assert_eq!(place.ask(failures(3), policy).status, Status::Opened);
+}
+
+/// Half-open, with a probe for each token.
+fn probing(place: &mut dyn Place, policy: &Policy, tokens: &[u64]) {
+    opened(place, policy);
+    place.wait(COOLDOWN);
+    for token in tokens {
+        let reply = place.ask(acquire(*token), policy);
+        assert_eq!(reply.status, Status::Granted);
+    }
+}
+
+fn phase(place: &mut dyn Place) -> Phase {
+    place.lies().expect("a circuit").phase
+}
+
+fn leases(place: &mut dyn Place) -> usize {
+    place.lies().expect("a circuit").round.leases.len()
+}
