@@ -6,6 +6,7 @@ mod logins;
 mod losses;
 mod messages;
 mod refusals;
+mod rights;
 mod scripted;
 mod sentinels;
 
