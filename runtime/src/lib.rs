@@ -219,6 +219,10 @@ pub mod __private;
 #[doc = include_str!("choosing_numbers.md")]
 pub mod choosing_numbers {}
 
+#[cfg(feature = "redis")]
+#[doc = include_str!("sharing_circuits.md")]
+pub mod sharing_circuits {}
+
 #[doc = include_str!("what_runs_how_often.md")]
 pub mod what_runs_how_often {}
 
@@ -335,7 +339,6 @@ pub use site::CallSite;
 pub use site::call_sites;
 pub use state::State;
 #[cfg(feature = "redis")]
-#[cfg(feature = "redis")]
 pub use store::AddressError;
 #[cfg(feature = "redis")]
 pub use store::MemoryStore;
@@ -349,6 +352,6 @@ pub use verdict::IntoVerdict;
 pub use verdict::Verdict;
 
 /// The examples of the README are tests, too.
-#[cfg(all(doctest, feature = "retry", feature = "rate-limit"))]
+#[cfg(all(doctest, feature = "redis", feature = "retry", feature = "rate-limit"))]
 #[doc = include_str!("../../README.md")]
 mod readme {}

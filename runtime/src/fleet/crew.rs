@@ -302,6 +302,9 @@ impl Crew {
     async fn leave(mut self) {
         self.member.probes(|probes| probes.release_all());
         if self.member.is_shared() {
+            for wish in self.member.take_wishes() {
+                self.force(wish).await;
+            }
             for (epoch, command) in self.member.probes(|probes| probes.take_outbox()) {
                 self.end(epoch, command).await;
             }

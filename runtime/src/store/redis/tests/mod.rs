@@ -7,6 +7,7 @@ mod losses;
 mod x {}
 mod messages;
 mod refusals;
+mod rights;
 mod scripted;
 mod sentinels;
 

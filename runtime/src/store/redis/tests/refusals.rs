@@ -72,21 +72,6 @@ async fn who_may_not_hear_the_channel_polls() {
     assert_eq!(reply.status, Status::Opened);
 }
 
-/// What the rights of a user have to be at least, and that they are enough.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn few_rights_are_enough() {
-    let rights = "app on >secret ~breakerbox:* &breakerbox:events -@all +evalsha +eval \
-                  +hmget +hset +hdel +pexpire +lpush +ltrim +lrange +publish +subscribe +time";
-    let server = Server::options().user(rights).start().expect("a server");
-    let mut process = connected(&Redis::new(server.url_of("app", "secret"))).await;
-    assert_eq!(process.store.polls(), None);
-    let reply = process.trip("stripe").await.expect("an answer");
-    assert_eq!(reply.status, Status::Opened);
-    assert_eq!(process.told().await.0, "stripe");
-    let entries = process.store.journal("stripe", 10).await;
-    assert_eq!(entries.expect("a journal").len(), 1);
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_somebody_else_put_there_is_left_alone_and_hurts_one_circuit() {
     let server = Server::start().expect("a server");
