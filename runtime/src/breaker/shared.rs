@@ -111,8 +111,8 @@ impl Breaker {
         if is_inside(generation) {
             return Leave::Riding(Word::new(generation, Ticket::RIDING, Phase::Leased));
         }
-        if may_wait {
-            let wait = self.policy().get_probe_wait();
+        let wait = self.policy().get_probe_wait();
+        if may_wait && !wait.is_zero() {
             let asked = member.probes(|probes| probes.ask(wait, Instant::now()));
             member.bell.notify_one();
             return asked.map_or(Leave::Busy, Leave::Asked);

@@ -72,7 +72,7 @@ pub(crate) enum Answer {
 impl Probes {
     /// A call wants leave and waits so long. Nothing where nobody would be asked so soon.
     pub(crate) fn ask(&mut self, wait: Duration, now: Instant) -> Option<u64> {
-        if wait.is_zero() || self.ask_after.is_some_and(|after| now < after) {
+        if self.ask_after.is_some_and(|after| now < after) {
             return None;
         }
         self.next_id += 1;

@@ -146,3 +146,73 @@ fn now() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     now.map_or(0, |now| u64::try_from(now.as_millis()).unwrap_or(u64::MAX))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::future::Future;
+    use std::pin::pin;
+    use std::task::Context;
+    use std::task::Poll;
+    use std::task::Waker;
+
+    use super::*;
+    use crate::rules::fleet::Command;
+    use crate::rules::fleet::Flush;
+    use crate::rules::fleet::Force;
+    use crate::rules::fleet::View;
+    use crate::state::State;
+
+    fn at_once<T>(future: impl Future<Output = T>) -> T {
+        match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(value) => value,
+            Poll::Pending => panic!("memory waits for nobody"),
+        }
+    }
+
+    fn submit(store: &MemoryStore, command: Command) {
+        let request = Request {
+            command,
+            view: View::default(),
+            instance: 7,
+            draw: 0,
+            deadline: 0,
+        };
+        let policy = Policy::new();
+        at_once(store.submit("stripe", request, &policy, Duration::ZERO)).expect("an answer");
+    }
+
+    fn failures(failures: u32) -> Command {
+        Command::Flush(Flush {
+            failures,
+            ..Flush::default()
+        })
+    }
+
+    #[test]
+    fn the_journal_holds_what_happened_and_no_suspicion() {
+        let store = MemoryStore::new();
+        submit(&store, failures(1));
+        assert_eq!(at_once(store.journal("stripe", 9)), Ok(Vec::new()));
+        submit(&store, failures(4));
+        submit(&store, Command::Force(Force::Reset));
+        let entries = at_once(store.journal("stripe", 9)).expect("a journal");
+        let moves: Vec<_> = entries.iter().map(|entry| entry.told.what).collect();
+        let [What::Moved { to: last, .. }, What::Moved { to: first, .. }] = moves.as_slice() else {
+            panic!("{moves:?}");
+        };
+        assert_eq!((*first, *last), (State::Open, State::Closed));
+        let newest = at_once(store.journal("stripe", 1)).expect("a journal");
+        assert_eq!(newest, entries[..1]);
+    }
+
+    #[test]
+    fn the_journal_of_a_circuit_does_not_grow_for_ever() {
+        let store = MemoryStore::new();
+        for _ in 0..JOURNAL {
+            submit(&store, failures(5));
+            submit(&store, Command::Force(Force::Reset));
+        }
+        let entries = at_once(store.journal("stripe", usize::MAX)).expect("a journal");
+        assert_eq!(entries.len(), JOURNAL);
+    }
+}

@@ -12,6 +12,7 @@ use crate::rules::fleet::Reply;
 use crate::rules::fleet::Request;
 use crate::rules::fleet::Status;
 use crate::store::Entry;
+use crate::store::JOURNAL;
 use crate::store::StoreError;
 use crate::store::redis::connection::Connection;
 use crate::store::redis::connection::RESPONSE;
@@ -111,7 +112,7 @@ impl Calls {
         circuit: &str,
         limit: usize,
     ) -> Result<Vec<Entry>, Fault> {
-        let Some(last) = limit.checked_sub(1) else {
+        let Some(last) = limit.min(JOURNAL).checked_sub(1) else {
             return Ok(Vec::new());
         };
         let mut command = redis::cmd("LRANGE");

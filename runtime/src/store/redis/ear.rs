@@ -63,3 +63,58 @@ impl Ear {
         tell(&mut standing.unwrap_or_else(PoisonError::into_inner));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::fleet::Snapshot;
+    use crate::rules::fleet::What;
+
+    #[derive(Default)]
+    struct Notes(Mutex<Vec<String>>);
+
+    impl Notes {
+        fn add(&self, note: &str) {
+            let notes = self.0.lock();
+            notes.expect("nobody panicked").push(note.to_owned());
+        }
+    }
+
+    impl Listener for Notes {
+        fn up(&self) {
+            self.add("up");
+        }
+
+        fn down(&self, _: &StoreError) {
+            self.add("down");
+        }
+
+        fn told(&self, circuit: &str, _: &Told) {
+            self.add(circuit);
+        }
+    }
+
+    #[test]
+    fn each_connection_is_heard_while_it_stands_and_no_longer() {
+        let notes = Arc::new(Notes::default());
+        let ear = Ear::new(Arc::clone(&notes) as Arc<dyn Listener>);
+        let told = Told {
+            what: What::Suspect,
+            snapshot: Snapshot::default(),
+            now: 1,
+            instance: 1,
+        };
+        ear.down(&StoreError::TimedOut);
+        ear.down(&StoreError::TimedOut);
+        ear.told(1, "before it is up", &told);
+        ear.up(1);
+        ear.told(1, "stripe", &told);
+        ear.down(&StoreError::TimedOut);
+        ear.told(1, "after it", &told);
+        ear.up(2);
+        ear.told(1, "of the one before", &told);
+        ear.told(2, "paypal", &told);
+        let notes = notes.0.lock().expect("nobody panicked");
+        assert_eq!(*notes, ["down", "up", "stripe", "down", "up", "paypal"]);
+    }
+}

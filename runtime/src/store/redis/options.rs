@@ -18,7 +18,6 @@ use crate::store::redis::tls::Tls;
 /// watch over, or a cluster.
 ///
 /// ```no_run
-/// # // The address of a server, and nothing else, is what most need.
 /// use std::time::Duration;
 ///
 /// let redis = breakerbox::Redis::new("rediss://app:secret@cache.internal/2")
@@ -173,8 +172,7 @@ impl Redis {
             return Err(AddressError::Lease);
         }
         let origin = self.instance.clone().unwrap_or_else(process_name);
-        let is_wrong = |char: char| char.is_control() || char == '|';
-        if origin.is_empty() || origin.len() > 128 || origin.contains(is_wrong) {
+        if origin.is_empty() || origin.len() > 128 || origin.contains(char::is_control) {
             return Err(AddressError::Instance);
         }
         Ok(Plan {
@@ -284,9 +282,7 @@ fn host_name() -> String {
 
 /// A name that the journal takes, whatever a machine is called.
 fn tidy(host: &str) -> String {
-    let kept = host
-        .chars()
-        .filter(|char| char.is_ascii_graphic() && *char != '|');
+    let kept = host.chars().filter(char::is_ascii_graphic);
     let host: String = kept.take(64).collect();
     match host.is_empty() {
         true => "somewhere".to_owned(),

@@ -85,3 +85,48 @@ impl Pushes {
         self.ear.told(self.connection, &circuit, &told);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use redis::Value;
+
+    use super::*;
+    use crate::rules::fleet::Told;
+    use crate::store::Listener;
+    use crate::store::StoreError;
+
+    struct Deaf;
+
+    impl Listener for Deaf {
+        fn up(&self) {}
+
+        fn down(&self, _: &StoreError) {}
+
+        fn told(&self, _: &str, _: &Told) {}
+    }
+
+    fn message(data: &[&str]) -> PushInfo {
+        let texts = data
+            .iter()
+            .map(|text| Value::BulkString(text.as_bytes().to_vec()));
+        PushInfo {
+            kind: PushKind::Message,
+            data: texts.collect(),
+        }
+    }
+
+    #[test]
+    fn only_its_own_voice_proves_that_it_hears() {
+        let counts = Arc::new(Counts::default());
+        let pushes = Pushes::new(1, Arc::new(Ear::new(Arc::new(Deaf))), Arc::clone(&counts));
+        let take = pushes.taker();
+        take(&message(&["channel", "hello|of somebody else"]));
+        assert!(!pushes.has_heard_itself());
+        take(&message(&["channel", pushes.hello()]));
+        assert!(pushes.has_heard_itself());
+        assert_eq!(counts.foreign_messages(), 0);
+        take(&message(&["channel"]));
+        take(&message(&["channel", "news"]));
+        assert_eq!(counts.foreign_messages(), 2);
+    }
+}

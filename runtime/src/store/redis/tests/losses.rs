@@ -165,6 +165,23 @@ async fn a_server_that_never_answers_is_left_and_another_connection_tried() {
     process.sync("stripe").await.expect("an answer");
 }
 
+/// The heartbeat would find out after twenty seconds at the earliest.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_commands_in_a_row_without_an_answer_end_the_connection() {
+    let server = Server::start().expect("a server");
+    let proxy = in_front_of(&server);
+    let redis = Redis::new(proxy.url()).lease(Duration::from_secs(60));
+    let mut process = connected(&redis).await;
+    proxy.black_hole();
+    for _ in 0..2 {
+        let error = process.sync("stripe").await.expect_err("nobody answers");
+        assert_eq!(error, StoreError::TimedOut);
+    }
+    let error = process.sync("stripe").await.expect_err("it is lost");
+    assert!(matches!(error, StoreError::Unavailable(_)), "{error}");
+    assert_eq!(process.down().await, StoreError::TimedOut);
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_slow_network_is_not_a_loss() {
     let server = Server::start().expect("a server");

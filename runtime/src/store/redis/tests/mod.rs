@@ -4,6 +4,7 @@ mod clocks;
 mod clusters;
 mod logins;
 mod losses;
+mod x {}
 mod messages;
 mod refusals;
 mod scripted;

@@ -13,6 +13,7 @@ use tokio::net::TcpListener;
 use tokio::net::TcpStream;
 
 use super::connected;
+use super::start;
 use crate::store::StoreError;
 use crate::store::redis::Redis;
 
@@ -21,6 +22,8 @@ use crate::store::redis::Redis;
 struct Script {
     /// Before its next answer to a command on a circuit it gives the last one once more.
     repeats: AtomicBool,
+    /// It refuses what a server refuses that has not read its database yet.
+    loads: AtomicBool,
     connections: AtomicUsize,
 }
 
@@ -52,6 +55,9 @@ async fn talk(stream: TcpStream, script: Arc<Script>) {
                 format!("{push}:1\r\n")
             }
             ["TIME"] => format!("*2\r\n{}{}", bulk("1800000000"), bulk("0")),
+            ["EVALSHA", ..] if script.loads.load(SeqCst) => {
+                "-LOADING Redis is loading the dataset in memory\r\n".to_owned()
+            }
             ["EVALSHA", ..] => {
                 let nonce = nonce(&words);
                 let closed = "0|closed|0|0|0|-|0|-|0";
@@ -101,7 +107,20 @@ async fn number(stream: &mut BufReader<TcpStream>) -> Option<usize> {
     line.trim_end().get(1..)?.parse().ok()
 }
 
-/// M17 of the protocol: an answer that belongs to another command would be believed, and so
+/// It accepts connections, tells the time and lets itself be subscribed to.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_that_still_loads_is_not_taken_for_one_that_works() {
+    let script = Arc::new(Script::default());
+    script.loads.store(true, SeqCst);
+    let mut process = start(&Redis::new(serve(Arc::clone(&script)).await));
+    let cause = process.down().await;
+    assert!(cause.to_string().contains("LOADING"), "{cause}");
+    script.loads.store(false, SeqCst);
+    process.up().await;
+    assert_eq!(process.counts.losses(), 0);
+}
+
+/// An answer that belongs to another command would be believed, and so
 /// would every one after it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_answer_too_many_ends_the_connection_and_is_not_believed() {
