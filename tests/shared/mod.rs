@@ -2,5 +2,6 @@
 
 mod fleet;
 mod leaving;
+mod live;
 mod probes;
 mod together;

@@ -119,6 +119,20 @@ impl Breaker {
     ///
     /// Live changes of one service wait for each other: `change` is not to make another.
     ///
+    /// # Where processes share their circuits
+    ///
+    /// With the feature `redis`, a live change is one of all processes that share the circuit
+    /// of this service, also of those that start later, for as long as one of them lives. Here
+    /// it is in force when this returns, and in the others a moment later. Keys that do not go
+    /// with what is written there otherwise are left out there, with a
+    /// [`Warning::Unused`](crate::Warning::Unused).
+    ///
+    /// Two changes of different keys at once are both in force in the end; of two changes of
+    /// one key it is the later one. A change that is made while the store cannot be reached is
+    /// one of this process alone until it is found again. It is told to the others then, but
+    /// for keys that they have changed after it, and unless they have taken all live changes
+    /// back after it.
+    ///
     /// # Errors
     ///
     /// [`PolicyError`] where no breaker can work with the new numbers. Nothing is changed
@@ -132,22 +146,29 @@ impl Breaker {
         // here is put on top of it.
         let held = self.hold();
         let mut layers = held.layers().clone();
+        let mut changed = Policy::new();
         for &key in Key::ALL {
             if after.writes(key) && !after.same(key, &before) {
-                layers.live.copy(key, &after);
+                changed.copy(key, &after);
             }
         }
+        layers.live = changed.over(layers.live);
         layers.check(service)?;
+        self.share_live(false, changed);
         held.put(layers);
         Ok(())
     }
 
     /// Takes all live changes of this service back, so that the numbers are again those of
     /// code, environment, file and attribute. Says whether there were any.
+    ///
+    /// Where processes share the circuit of this service, they are taken back in all of them,
+    /// as [`update`](Self::update) changes them in all.
     pub fn clear_update(&self) -> bool {
         let held = self.hold();
         let mut layers = held.layers().clone();
         let had_any = layers.is_live();
+        self.share_live(true, Policy::new());
         if had_any {
             layers.live = Policy::new();
             // What was set up goes together; what a late call brought may not.

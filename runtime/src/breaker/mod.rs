@@ -6,6 +6,8 @@ mod failure;
 mod guard;
 mod inside;
 mod keys;
+#[cfg(feature = "redis")]
+mod live;
 #[cfg(all(test, breakerbox_loom, feature = "test-util"))]
 mod loom_tests;
 mod overrides;

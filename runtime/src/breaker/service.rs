@@ -80,6 +80,8 @@ pub(super) enum Note {
         by: Option<By>,
     },
     Cancellations,
+    #[cfg(feature = "redis")]
+    Warning(Arc<Warning>),
 }
 
 /// How long the circuit was in each state.
@@ -210,6 +212,11 @@ impl Service {
         });
     }
 
+    #[cfg(feature = "redis")]
+    pub(super) fn warn(&self, warning: Warning) {
+        self.note(Note::Warning(Arc::new(warning)));
+    }
+
     fn note(&self, note: Note) {
         // Whom a subscriber wakes is the code of somebody else, which may come back here.
         let subscribers = Arc::clone(&*self.subscribers());
@@ -300,6 +307,8 @@ impl Service {
                 service: self.name,
                 cancelled: CANCELLATIONS,
             }),
+            #[cfg(feature = "redis")]
+            Note::Warning(warning) => Event::Warning((*warning).clone()),
         }
     }
 

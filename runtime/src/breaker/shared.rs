@@ -78,6 +78,9 @@ impl Breaker {
             let generation = self.gate.load().generation();
             Box::new(Member::new(self.circuit(), Arc::clone(link), generation))
         });
+        if is_new {
+            self.share_earlier_live();
+        }
         is_new.then_some(member)
     }
 

@@ -8,6 +8,7 @@ use crate::breaker::Breaker;
 use crate::breaker::guard::Guard;
 use crate::breaker::guard::Stamp;
 use crate::event::By;
+use crate::policy::Policy;
 use crate::rejected::Rejected;
 use crate::rejected::RejectedKind;
 use crate::rules::Changes;
@@ -41,6 +42,8 @@ impl Breaker {
 
     #[inline]
     pub(super) fn share_end(&self, _mine: &Elsewhere) {}
+
+    pub(super) fn share_live(&self, _takes_back: bool, _changed: Policy) {}
 
     #[inline]
     pub(super) fn leave(&self, _may_wait: bool, _is_inside: impl Fn(u64) -> bool) -> Leave {

@@ -104,6 +104,7 @@ impl Crew {
         if (self.member.take_out_of_date() || now >= self.look_at) && !self.look().await {
             return earlier(next, Some(self.look_at));
         }
+        self.renumber().await;
         for wish in self.member.take_wishes() {
             self.force(wish).await;
         }
@@ -159,6 +160,36 @@ impl Crew {
                 mine.store(cover.id, Relaxed);
             }
             self.hear(&reply, false);
+        }
+    }
+
+    /// Tells all which numbers somebody here has changed. What cannot be told now is told when
+    /// it is known again how the circuit stands.
+    async fn renumber(&mut self) {
+        loop {
+            let sending = self.member.live().send();
+            let Some((text, after)) = sending else {
+                return;
+            };
+            let command = Command::Force(Force::Renumber { text, after });
+            let answer = self.submit(self.view(), command).await;
+            match answer {
+                Ok(reply) if reply.status == Status::Done => {
+                    self.breaker.told_live(self.member, reply.snapshot.live);
+                    self.hear(&reply, false);
+                }
+                Ok(_) => {
+                    self.member.live().failed();
+                    // Others have changed something, too; it is put on that.
+                    if !self.look().await {
+                        return;
+                    }
+                }
+                Err(_) => {
+                    self.member.live().failed();
+                    return self.member.ask_again();
+                }
+            }
         }
     }
 
@@ -302,6 +333,7 @@ impl Crew {
     async fn leave(mut self) {
         self.member.probes(|probes| probes.release_all());
         if self.member.is_shared() {
+            self.renumber().await;
             for wish in self.member.take_wishes() {
                 self.force(wish).await;
             }
@@ -322,10 +354,14 @@ impl Crew {
 
     fn view(&self) -> View {
         let stands = self.breaker.generation() == self.member.adopted();
-        self.member.known().view(stands, LEASE, self.breaker.tick())
+        let live = self.member.live().told().clone();
+        let known = self.member.known();
+        known.view(stands, live, LEASE, self.breaker.tick())
     }
 
     fn hear(&self, reply: &Reply, is_certain: bool) {
+        self.breaker
+            .hear_live(reply.snapshot.live, reply.live.as_deref(), reply.now);
         self.breaker
             .hear(&reply.snapshot, reply.now, None, is_certain);
     }

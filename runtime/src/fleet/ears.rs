@@ -92,11 +92,14 @@ impl Listener for Ears {
         let Some(breaker) = self.breakers().get(circuit).copied() else {
             return;
         };
+        breaker.hear_live(told.snapshot.live, told.live.as_deref(), told.now);
         match told.what {
             What::Moved { reason, .. } => {
                 breaker.hear(&told.snapshot, told.now, Some(reason), false);
             }
-            What::Restored => breaker.hear(&told.snapshot, told.now, None, false),
+            What::Restored | What::Renumbered => {
+                breaker.hear(&told.snapshot, told.now, None, false)
+            }
             What::Suspect => {
                 breaker.hear(&told.snapshot, told.now, None, false);
                 breaker.suspect();

@@ -7,6 +7,7 @@ use crate::clock::Tick;
 use crate::reason::Reason;
 use crate::rules::Ruling;
 use crate::rules::fleet::Cover;
+use crate::rules::fleet::Live;
 use crate::rules::fleet::Phase;
 use crate::rules::fleet::Snapshot;
 use crate::rules::fleet::View;
@@ -93,11 +94,15 @@ impl Known {
     }
 
     /// The same for the store, which may have lost it. What this process no longer stands by
-    /// it does not bring back; and who may probe is known for as long as a lease lasts.
-    pub(crate) fn view(&self, stands: bool, lease: Duration, now: Tick) -> View {
+    /// it does not bring back; and who may probe is known for as long as a lease lasts. A live
+    /// change stands whatever the circuit does.
+    pub(crate) fn view(&self, stands: bool, live: Live, lease: Duration, now: Tick) -> View {
         let is_fresh = self.heard.is_some_and(|heard| heard.elapsed() < lease);
         if !stands || self.phase == Phase::HalfOpen && !is_fresh {
-            return View::default();
+            return View {
+                live,
+                ..View::default()
+            };
         }
         let left = |until: Tick| {
             let left = until.since(now).as_nanos().div_ceil(1_000_000);
@@ -118,6 +123,7 @@ impl Known {
                     ..cover.clone()
                 })
             }),
+            live,
         }
     }
 }

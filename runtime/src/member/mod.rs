@@ -6,6 +6,7 @@
 
 mod known;
 mod link;
+mod live;
 mod pending;
 mod probes;
 
@@ -29,6 +30,8 @@ use crate::rules::fleet::Force;
 pub(crate) use known::Known;
 pub(crate) use link::Link;
 pub use link::WhenStoreIsLost;
+pub(crate) use live::Heard;
+pub(crate) use live::LiveChanges;
 pub(crate) use pending::Pending;
 pub(crate) use probes::Answer;
 pub(crate) use probes::LEASE;
@@ -49,6 +52,7 @@ pub(crate) struct Member {
     /// Somebody has seen failures, and successes come to matter.
     is_suspected: AtomicBool,
     known: Mutex<Known>,
+    live: Mutex<LiveChanges>,
     pending: Mutex<Pending>,
     probes: Mutex<Probes>,
     wishes: Mutex<Vec<Wish>>,
@@ -72,6 +76,7 @@ impl Member {
             is_out_of_date: AtomicBool::new(true),
             is_suspected: AtomicBool::new(false),
             known: Mutex::default(),
+            live: Mutex::default(),
             pending: Mutex::default(),
             probes: Mutex::default(),
             wishes: Mutex::default(),
@@ -164,6 +169,11 @@ impl Member {
 
     pub(crate) fn known(&self) -> MutexGuard<'_, Known> {
         lock(&self.known)
+    }
+
+    /// To be locked after the numbers of the breaker, where both are.
+    pub(crate) fn live(&self) -> MutexGuard<'_, LiveChanges> {
+        lock(&self.live)
     }
 
     pub(crate) fn pending(&self) -> MutexGuard<'_, Pending> {

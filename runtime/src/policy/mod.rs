@@ -9,6 +9,8 @@ mod limit_error;
 mod rate;
 #[cfg(feature = "retry")]
 mod retry;
+#[cfg(feature = "redis")]
+mod text;
 
 pub use breaker::OnCancel;
 pub use breaker::Policy;
@@ -21,3 +23,7 @@ pub use limit_error::LimitError;
 pub use rate::RatePolicy;
 #[cfg(feature = "retry")]
 pub use retry::RetryPolicy;
+#[cfg(feature = "redis")]
+pub(crate) use text::PolicyText;
+#[cfg(feature = "redis")]
+pub(crate) use text::written;

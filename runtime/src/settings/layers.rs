@@ -165,6 +165,38 @@ impl Layers {
             .collect()
     }
 
+    /// Takes over live changes of another process, where they cannot be refused: what does not
+    /// go with the rest here is left out of them. Tells what that is.
+    #[cfg(feature = "redis")]
+    pub(crate) fn put_live(&mut self, service: &str, live: Policy) -> Vec<ConfigError> {
+        // What yields to earlier live changes need not yield to these.
+        self.live = Policy::new();
+        drop(self.leave_out(service));
+        self.live = live;
+        let mut stack = self.stack(service);
+        let mut faults = fault::take_out(&mut stack, &[Rank::Live]);
+        faults.retain(|fault| fault.rank == Rank::Live);
+        for fault in &faults {
+            self.live.copy(fault.key, &Policy::new());
+        }
+        // Where no single word of them is to blame. Without any it goes together.
+        while let Err(error) = self.check(service)
+            && let Some(key) = Key::ALL.iter().copied().find(|key| self.live.writes(*key))
+        {
+            self.live.copy(key, &Policy::new());
+            faults.push(Fault {
+                rank: Rank::Live,
+                key,
+                error,
+                others: Vec::new(),
+            });
+        }
+        let errors = faults.into_iter();
+        errors
+            .map(|fault| self.error(service, &fault, "; it is left out"))
+            .collect()
+    }
+
     /// Whether there are live changes.
     pub(crate) fn is_live(&self) -> bool {
         Key::ALL.iter().any(|key| self.live.writes(*key))

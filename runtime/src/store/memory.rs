@@ -122,7 +122,7 @@ impl Store for MemoryStore {
 impl Kept {
     fn enter(&mut self, told: &Told) {
         match told.what {
-            What::Moved { .. } | What::Restored => {}
+            What::Moved { .. } | What::Restored | What::Renumbered => {}
             // Nothing has happened yet.
             What::Suspect => return,
         }

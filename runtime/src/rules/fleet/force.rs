@@ -3,6 +3,7 @@
 use crate::reason::Reason;
 use crate::rules::fleet::Cover;
 use crate::rules::fleet::CoverKind;
+use crate::rules::fleet::Live;
 use crate::rules::fleet::Phase;
 use crate::rules::fleet::motion::FOREVER;
 use crate::rules::fleet::motion::Motion;
@@ -40,6 +41,7 @@ impl Motion<'_> {
                 self.start_afresh();
                 self.tell_by_hand(from, Reason::Reset);
             }
+            Force::Renumber { text, after } => return self.renumber(text, *after),
         }
         Status::Done
     }
@@ -53,6 +55,21 @@ impl Motion<'_> {
             }
             false => Status::Stale,
         }
+    }
+
+    /// Of two changes that do not know of each other the second is none, so that whoever made
+    /// it puts it on the first.
+    fn renumber(&mut self, text: &str, after: u64) -> Status {
+        if after != self.state.live.id {
+            return Status::Stale;
+        }
+        self.state.live = Live {
+            id: after.saturating_add(1).max(self.now),
+            text: text.to_owned(),
+        };
+        self.is_changed = true;
+        self.tell_live();
+        Status::Done
     }
 
     /// An override whose time has passed ended when it had.

@@ -31,6 +31,7 @@ pub(crate) use request::What;
 pub(crate) use shared::Cover;
 pub(crate) use shared::CoverKind;
 pub(crate) use shared::Lease;
+pub(crate) use shared::Live;
 pub(crate) use shared::Phase;
 pub(crate) use shared::Reporter;
 pub(crate) use shared::Round;

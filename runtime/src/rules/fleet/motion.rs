@@ -87,10 +87,15 @@ impl<'r> Motion<'r> {
             now: self.now,
             snapshot: self.state.snapshot(),
             sums: self.sums,
+            live: match self.request.command {
+                Command::Sync => Some(self.state.live.text.clone()),
+                _ => None,
+            },
         };
         Applied {
             // What nobody has written anything to is not there.
-            state: (self.is_changed || self.state.epoch > 0).then_some(self.state),
+            state: (self.is_changed || self.state.epoch > 0 || self.state.live.id > 0)
+                .then_some(self.state),
             is_changed: self.is_changed,
             reply,
             told: self.told,
@@ -103,6 +108,18 @@ impl<'r> Motion<'r> {
             snapshot: self.state.snapshot(),
             now: self.now,
             instance: self.request.instance,
+            live: None,
+        });
+    }
+
+    /// The numbers of the service have changed.
+    pub(super) fn tell_live(&mut self) {
+        self.told.push(Told {
+            what: What::Renumbered,
+            snapshot: self.state.snapshot(),
+            now: self.now,
+            instance: self.request.instance,
+            live: Some(self.state.live.text.clone()),
         });
     }
 

@@ -86,6 +86,9 @@ pub(crate) enum Force {
     ClearOnly(u64),
     /// Closes what lies beneath and forgets all that was counted.
     Reset,
+    /// Changes the numbers of the service, if the last live change is still this one. The
+    /// circuit stays as it is.
+    Renumber { text: String, after: u64 },
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -97,6 +100,9 @@ pub(crate) struct Reply {
     pub(crate) snapshot: Snapshot,
     /// What the window holds, after a flush into one.
     pub(crate) sums: crate::rules::Sums,
+    /// What is written in the last live change, where somebody has asked how the circuit
+    /// stands.
+    pub(crate) live: Option<String>,
 }
 
 /// What came of a command.
@@ -105,7 +111,7 @@ pub(crate) enum Status {
     Done,
     /// It came after its deadline, and nothing was done.
     Late,
-    /// It is about an epoch that is over, or a lease that is: nothing was done.
+    /// It is about an epoch that is over, or a lease or a live change that is: nothing was done.
     Stale,
     /// The outcome opened the circuit.
     Opened,
@@ -135,6 +141,8 @@ pub(crate) struct Told {
     pub(crate) now: u64,
     /// Whose command it was.
     pub(crate) instance: u64,
+    /// What is written in the last live change, where that is what is told.
+    pub(crate) live: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -149,6 +157,8 @@ pub(crate) enum What {
     Suspect,
     /// What the store had lost was put back.
     Restored,
+    /// The numbers of the service have changed, or the store had lost that they have.
+    Renumbered,
 }
 
 impl Reply {
@@ -158,6 +168,7 @@ impl Reply {
             now,
             snapshot: Snapshot::default(),
             sums: crate::rules::Sums::default(),
+            live: None,
         }
     }
 }

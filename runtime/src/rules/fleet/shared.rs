@@ -34,6 +34,18 @@ pub(crate) struct Shared {
     pub(crate) reporters: Vec<Reporter>,
     pub(crate) round: Round,
     pub(crate) cover: Option<Cover>,
+    pub(crate) live: Live,
+}
+
+/// The numbers that somebody has changed while the processes run. It is no matter of epochs:
+/// the circuit stands as it stood.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Live {
+    /// Raised by every change, to the time of the store at least; zero where there was none.
+    pub(crate) id: u64,
+    /// What is written in it, which only the processes can read. Nothing where the changes
+    /// were taken back.
+    pub(crate) text: String,
 }
 
 /// Where the circuit stands beneath what somebody may have laid over it.
@@ -122,6 +134,8 @@ pub(crate) struct Snapshot {
     /// Whether the counts of a closed circuit hold anything but successes: then successes
     /// matter to it.
     pub(crate) is_suspect: bool,
+    /// Which live change is the last one, so that everybody sees whether it is known.
+    pub(crate) live: u64,
 }
 
 impl Shared {
@@ -142,6 +156,7 @@ impl Shared {
             opened_by: self.opened_by,
             cover: self.cover.clone(),
             is_suspect: self.suspect_since > 0,
+            live: self.live.id,
         }
     }
 

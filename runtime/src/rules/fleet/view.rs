@@ -1,7 +1,10 @@
 //! What a caller knows of the circuit, and when it knows better than the store.
 
+use std::mem;
+
 use crate::reason::Reason;
 use crate::rules::fleet::Cover;
+use crate::rules::fleet::Live;
 use crate::rules::fleet::Phase;
 use crate::rules::fleet::Shared;
 use crate::rules::fleet::motion::FOREVER;
@@ -21,6 +24,8 @@ pub(crate) struct View {
     pub(crate) opened_by: Option<Reason>,
     /// Where `until` is what is left of it and `began` is zero.
     pub(crate) cover: Option<Cover>,
+    /// Also where the rest proves nothing.
+    pub(crate) live: Live,
 }
 
 impl Motion<'_> {
@@ -28,6 +33,11 @@ impl Motion<'_> {
     /// knows of a later epoch puts it back.
     pub(super) fn believe(&mut self) {
         let view = &self.request.view;
+        if view.live.id > self.state.live.id {
+            self.state.live = view.live.clone();
+            self.is_changed = true;
+            self.tell_live();
+        }
         if view.epoch == 0 || view.epoch <= self.state.epoch {
             return;
         }
@@ -42,6 +52,7 @@ impl Motion<'_> {
                 until: self.now.saturating_add(cover.until.min(FOREVER)),
                 ..cover
             }),
+            live: mem::take(&mut self.state.live),
             ..Shared::default()
         };
         match view.phase {

@@ -79,4 +79,6 @@ both! {
     a_command_after_its_deadline_does_nothing;
     /// L25
     a_grant_that_nobody_waits_for_is_given_back_at_once;
+    a_live_change_is_told_to_all_and_to_whoever_asks_later;
+    a_live_change_that_was_lost_is_put_back_and_told;
 }

@@ -197,6 +197,12 @@ impl Met {
                 What::Moved { reason, .. } => {
                     self.reasons.insert(reason.label());
                 }
+                What::Renumbered => {
+                    self.others.insert(match told.live.as_deref() {
+                        Some("") => "live changes taken back",
+                        _ => "live changes",
+                    });
+                }
                 What::Suspect => {
                     self.others.insert("suspect");
                 }
@@ -227,6 +233,10 @@ impl Met {
                 "windows of two versions",
             ),
             (before.reporters.len() > 1, "several reporters"),
+            (
+                request.view.live.id > before.live.id && before.live.id > 0,
+                "a live change that the store had lost",
+            ),
             (before.trips > 1, "several trips"),
             (before.round.hung > 0, "hung probes"),
             (before.round.failures > 0, "failed probes that did not open"),
@@ -248,6 +258,6 @@ impl Met {
     fn assert_everything(&self) {
         assert_eq!(self.statuses.len(), 11, "{:?}", self.statuses);
         assert_eq!(self.reasons.len(), Reason::KINDS, "{:?}", self.reasons);
-        assert_eq!(self.others.len(), 15, "{:?}", self.others);
+        assert_eq!(self.others.len(), 18, "{:?}", self.others);
     }
 }

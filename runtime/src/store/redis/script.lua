@@ -36,6 +36,7 @@ view.length = number()
 view.trips = number()
 view.opened_by = text()
 view.cover = text()
+view.live = text()
 
 local policy = {}
 policy.threshold = number()
@@ -92,13 +93,14 @@ end
 
 -- Late: nothing is read and nothing is done.
 if deadline ~= 0 and now > deadline then
-  return table.concat({ nonce, 'late', '', whole(now), '0,0,0', '0|closed|0|0|0|-|0|-', '' }, '|')
+  return table.concat({ nonce, 'late', '', whole(now), '0,0,0', '0|closed|0|0|0|-|0|-|0', '-', '' }, '|')
 end
 
 -- What lies there. -----------------------------------------------------------------------
 
 local FIELDS = { 'v', 'epoch', 'phase', 'until', 'length', 'trips', 'opened_by', 'closed_at',
-  'failures', 'slots', 'suspect_since', 'told_at', 'reporters', 'round', 'leases', 'cover' }
+  'failures', 'slots', 'suspect_since', 'told_at', 'reporters', 'round', 'leases', 'cover',
+  'live' }
 
 local function read_cover(packed)
   local kind, id, began, ends, actor, why =
@@ -108,6 +110,12 @@ local function read_cover(packed)
     actor = actor, why = why }
 end
 
+-- Which live change it is, and what is written in it: only the processes can read that.
+local function read_live(packed)
+  local id, written = string.match(packed, '^(%d+):([^:]*)$')
+  return { id = tonumber(id) or 0, text = written or '' }
+end
+
 local function new_round()
   return { successes = 0, failures = 0, hung = 0, leases = {} }
 end
@@ -115,7 +123,7 @@ end
 local function new_state()
   return { epoch = 0, phase = 'closed', ends = 0, length = 0, trips = 0, opened_by = '-',
     closed_at = 0, failures = 0, slots = {}, suspect_since = 0, told_at = 0, reporters = {},
-    round = new_round(), cover = nil }
+    round = new_round(), cover = nil, live = { id = 0, text = '' } }
 end
 
 local function read_state()
@@ -150,6 +158,7 @@ local function read_state()
       expires = tonumber(expires), hung = is_hung == '1' })
   end
   read.cover = read_cover(field.cover or '-')
+  read.live = read_live(field.live or '-')
   return read
 end
 
@@ -207,12 +216,17 @@ end
 local function snapshot()
   return table.concat({ whole(state.epoch), state.phase, whole(state.ends), whole(state.length),
     whole(state.trips), state.opened_by, state.suspect_since > 0 and '1' or '0',
-    write_cover() }, '|')
+    write_cover(), whole(state.live.id) }, '|')
 end
 
 local function tell(what, from, to, why)
   table.insert(told, { what = what, text = table.concat({ what, from or '', to or '', why or '-',
     instance, whole(now), snapshot(), circuit }, '|') })
+end
+
+-- The numbers of the service have changed.
+local function tell_live()
+  tell('renumbered', nil, nil, state.live.text)
 end
 
 local function forget()
@@ -310,9 +324,17 @@ end
 
 -- The store may have lost what it knew: whoever knows of a later epoch puts it back.
 local function believe()
+  local known = read_live(view.live)
+  if known.id > state.live.id then
+    state.live = known
+    is_changed = true
+    tell_live()
+  end
   if view.epoch == 0 or view.epoch <= state.epoch then return end
   local was_empty = state.epoch == 0
+  local live = state.live
   state = new_state()
+  state.live = live
   state.epoch = view.epoch
   state.phase = view.phase
   state.trips = view.trips
@@ -391,6 +413,15 @@ local function reset()
   local from = state_label()
   start_afresh()
   tell('moved', from, state_label(), reason('reset'))
+  return 'done'
+end
+
+-- Of two changes that do not know of each other the second is none.
+local function renumber(written, after)
+  if after ~= state.live.id then return 'stale' end
+  state.live = { id = math.max(after + 1, now), text = written }
+  is_changed = true
+  tell_live()
   return 'done'
 end
 
@@ -818,6 +849,9 @@ local function do_command()
     return clear(number())
   elseif command == 'reset' then
     return reset()
+  elseif command == 'renumber' then
+    local written = text()
+    return renumber(written, number())
   end
   return nil
 end
@@ -864,7 +898,12 @@ if is_changed then
     'round', table.concat({ whole(round.successes), whole(round.failures),
       whole(round.hung) }, ','),
     'leases', table.concat(leases),
-    'cover', write_cover())
+    'cover', write_cover(),
+    'live', whole(state.live.id) .. ':' .. state.live.text)
+end
+
+-- What is changed while the processes run stays as long as one of them asks for it.
+if is_changed or (command == 'sync' and state.live.id > 0) then
   -- An opening beneath an override goes on after it.
   local left = math.max(state.ends - now, 0)
   if state.cover then left = left + math.max(state.cover.ends - now, 0) end
@@ -891,4 +930,4 @@ end
 
 return table.concat({ nonce, status, argument and whole(argument) or '', whole(now),
   table.concat({ whole(sums.calls), whole(sums.failures), whole(sums.slow) }, ','),
-  snapshot(), nopub }, '|')
+  snapshot(), command == 'sync' and '=' .. state.live.text or '-', nopub }, '|')

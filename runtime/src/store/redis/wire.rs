@@ -5,10 +5,12 @@
 //! to them is one run of [`SCRIPT`], which answers with one text and publishes others. Their
 //! fields stand between bars:
 //!
-//! - a snapshot: `epoch|phase|until|length|trips|opened_by|suspect|cover`
-//! - a reply: `nonce|status|argument|now|calls,failures,slow|` + snapshot + `|`, and `nopub` at
-//!   the end where the messages could not be published
-//! - a message: `what|from|to|reason|instance|now|` + snapshot + `|` + circuit
+//! - a snapshot: `epoch|phase|until|length|trips|opened_by|suspect|cover|live`
+//! - a reply: `nonce|status|argument|now|calls,failures,slow|` + snapshot + `|live|`, and `nopub`
+//!   at the end where the messages could not be published; `live` is `=` and what is written in
+//!   the last live change where the command asks how the circuit stands
+//! - a message: `what|from|to|reason|instance|now|` + snapshot + `|` + circuit, where the reason is what is written in
+//!   a live change that is told
 //! - an entry of the journal: a message + `|` + origin
 
 mod answer;

@@ -2,6 +2,7 @@
 
 mod clock;
 mod counting;
+mod live;
 mod openings;
 mod overrides;
 mod probes;

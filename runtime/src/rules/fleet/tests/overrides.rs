@@ -12,7 +12,7 @@ use crate::state::State;
 fn moved(fleet: &Fleet) -> Vec<(State, State, &'static str)> {
     let moves = fleet.told.iter().filter_map(|told| match told.what {
         What::Moved { from, to, reason } => Some((from, to, reason.label())),
-        What::Suspect | What::Restored => None,
+        What::Suspect | What::Restored | What::Renumbered => None,
     });
     moves.collect()
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use crate::policy::Policy;
 use crate::rules::fleet::Command;
+use crate::rules::fleet::Live;
 use crate::rules::fleet::Reply;
 use crate::rules::fleet::Request;
 use crate::rules::fleet::Shared;
@@ -56,6 +57,7 @@ pub(super) fn view(snapshot: &Snapshot) -> View {
         trips: snapshot.trips,
         opened_by: snapshot.opened_by,
         cover: None,
+        live: Live::default(),
     }
 }
 

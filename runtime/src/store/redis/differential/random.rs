@@ -14,6 +14,7 @@ use crate::rules::fleet::CoverKind;
 use crate::rules::fleet::Delta;
 use crate::rules::fleet::Flush;
 use crate::rules::fleet::Force;
+use crate::rules::fleet::Live;
 use crate::rules::fleet::Phase;
 use crate::rules::fleet::Request;
 use crate::rules::fleet::Shared;
@@ -136,6 +137,42 @@ pub(super) fn request(
 }
 
 fn view(random: &mut Rng, state: Option<&Shared>, seen: &[Snapshot], now: u64) -> View {
+    let live = live(random, state, now);
+    View {
+        live,
+        ..view_of_state(random, state, seen, now)
+    }
+}
+
+/// Mostly what lies there, or nothing.
+fn live(random: &mut Rng, state: Option<&Shared>, now: u64) -> Live {
+    let right = state.map(|it| it.live.clone()).unwrap_or_default();
+    match random.u8(..40) {
+        0..10 => Live::default(),
+        10 => Live {
+            id: right.id.max(now) + random.u64(..3),
+            text: live_text(random),
+        },
+        11 => Live {
+            id: right.id.saturating_sub(random.u64(..3)),
+            text: live_text(random),
+        },
+        _ => right,
+    }
+}
+
+fn live_text(random: &mut Rng) -> String {
+    let written = random.choice([
+        "",
+        "-",
+        "threshold=3 cooldown=7",
+        "a:b|c;d,{e}%41=\n",
+        "größe",
+    ]);
+    written.unwrap_or_default().to_owned()
+}
+
+fn view_of_state(random: &mut Rng, state: Option<&Shared>, seen: &[Snapshot], now: u64) -> View {
     let right = state.map(Shared::snapshot).unwrap_or_default();
     match random.u8(..20) {
         0 => View::default(),
@@ -170,6 +207,7 @@ fn view(random: &mut Rng, state: Option<&Shared>, seen: &[Snapshot], now: u64) -
                 actor: actor(random),
                 why: actor(random),
             }),
+            live: Live::default(),
         },
         _ => view_of(&right, now),
     }
@@ -189,6 +227,7 @@ pub(super) fn view_of(snapshot: &Snapshot, now: u64) -> View {
             until: cover.until.saturating_sub(now),
             ..cover
         }),
+        live: Live::default(),
     }
 }
 
@@ -295,9 +334,16 @@ fn outcome(random: &mut Rng) -> Outcome {
 }
 
 fn force(random: &mut Rng, state: Option<&Shared>, now: u64) -> Force {
-    match random.u8(..8) {
+    match random.u8(..10) {
         0 => Force::Reset,
         1 => Force::Clear,
+        8 | 9 => Force::Renumber {
+            text: live_text(random),
+            after: match random.u8(..8) {
+                0 => random.u64(..3),
+                _ => state.map_or(0, |it| it.live.id),
+            },
+        },
         2 => {
             let laid = state.and_then(|it| it.cover.as_ref());
             Force::ClearOnly(laid.map_or(now, |it| it.id + random.u64(..2)))

@@ -60,8 +60,8 @@ async fn talk(stream: TcpStream, script: Arc<Script>) {
             }
             ["EVALSHA", ..] => {
                 let nonce = nonce(&words);
-                let closed = "0|closed|0|0|0|-|0|-";
-                let text = format!("{nonce}|done||1800000000000|0,0,0|{closed}|");
+                let closed = "0|closed|0|0|0|-|0|-|0";
+                let text = format!("{nonce}|done||1800000000000|0,0,0|{closed}|-|");
                 bulk(&text)
             }
             _ => "+OK\r\n".to_owned(),

@@ -19,6 +19,10 @@ pub(crate) fn reply(text: &str) -> Option<(u64, Reply)> {
     let now = rest.next()?.parse().ok()?;
     let sums = sums(rest.next()?)?;
     let snapshot = fields::snapshot(&mut rest)?;
+    let live = match rest.next()? {
+        fields::NONE => None,
+        written => Some(unescape(written.strip_prefix('=')?)?),
+    };
     // Whether the messages went out is for whoever asks for it.
     matches!(rest.next()?, "" | "nopub").then_some(())?;
     is_all(&mut rest)?;
@@ -27,6 +31,7 @@ pub(crate) fn reply(text: &str) -> Option<(u64, Reply)> {
         now,
         snapshot,
         sums,
+        live,
     };
     Some((nonce, reply))
 }
@@ -55,6 +60,7 @@ pub(crate) fn journal_entry(text: &str) -> Option<(Told, String)> {
 
 fn told(rest: &mut Split<'_, char>) -> Option<(String, Told)> {
     let (what, from, to, reason) = (rest.next()?, rest.next()?, rest.next()?, rest.next()?);
+    let mut live = None;
     let what = match what {
         "moved" => What::Moved {
             from: fields::state(from)?,
@@ -63,6 +69,10 @@ fn told(rest: &mut Split<'_, char>) -> Option<(String, Told)> {
         },
         "suspect" => What::Suspect,
         "restored" => What::Restored,
+        "renumbered" => {
+            live = Some(unescape(reason)?);
+            What::Renumbered
+        }
         _ => return None,
     };
     let instance = u64::from_str_radix(rest.next()?, 16).ok()?;
@@ -72,6 +82,7 @@ fn told(rest: &mut Split<'_, char>) -> Option<(String, Told)> {
         snapshot: fields::snapshot(rest)?,
         now,
         instance,
+        live,
     };
     Some((unescape(rest.next()?)?, told))
 }
@@ -122,7 +133,7 @@ mod tests {
     use super::*;
 
     const OPEN: &str = "1800000000001|open|1800000060000|60000|3|failure_rate:7:70:0.1|0|\
-                        forced_open:1800000000001:5:9:ann:%3a-)";
+                        forced_open:1800000000001:5:9:ann:%3a-)|1800000000007";
 
     fn open() -> Snapshot {
         Snapshot {
@@ -145,12 +156,18 @@ mod tests {
                 actor: "ann".to_owned(),
                 why: ":-)".to_owned(),
             }),
+            live: 1_800_000_000_007,
         }
     }
 
     #[test]
     fn a_reply_says_what_came_of_it_and_what_stands() {
-        for (ending, is_lost) in [("", false), ("nopub", true)] {
+        for (ending, is_lost, live) in [
+            ("-|", false, None),
+            ("-|nopub", true, None),
+            ("=|", false, Some("")),
+            ("=a=1%7c b|nopub", true, Some("a=1| b")),
+        ] {
             let text = format!("18446744073709551615|wait|250|1800000000009|9,8,7|{OPEN}|{ending}");
             let expected = Reply {
                 status: Status::Wait(250),
@@ -162,6 +179,7 @@ mod tests {
                     slow: 7,
                     hung: 0,
                 },
+                live: live.map(str::to_owned),
             };
             assert_eq!(reply(&text), Some((u64::MAX, expected)));
             assert_eq!(is_unpublished(&text), is_lost);
@@ -202,6 +220,7 @@ mod tests {
             snapshot: open(),
             now: 12,
             instance: 255,
+            live: None,
         };
         assert_eq!(message(&text), Some(("a|b".to_owned(), expected.clone())));
         let entry = format!("{text}|worker%3a7");
@@ -213,12 +232,20 @@ mod tests {
             let text = format!("{name}|||-|00000000000000ff|12|{OPEN}|s");
             assert_eq!(message(&text).map(|(_, told)| told.what), Some(what));
         }
+        for (written, read) in [("", ""), ("a=1%7c b", "a=1| b")] {
+            let text = format!("renumbered|||{written}|00000000000000ff|12|{OPEN}|s");
+            let (_, told) = message(&text).expect("a message");
+            assert_eq!(
+                (told.what, told.live.as_deref()),
+                (What::Renumbered, Some(read))
+            );
+        }
     }
 
     /// Another version, another program, or half a text: none of it may be taken for something.
     #[test]
     fn no_beginning_of_a_text_and_no_longer_one_reads_as_one() {
-        let text = format!("7|done||12|0,0,0|{OPEN}|");
+        let text = format!("7|done||12|0,0,0|{OPEN}|=|");
         assert!(reply(&text).is_some());
         for end in 0..text.len() {
             assert_eq!(reply(&text[..end]), None, "{}", &text[..end]);

@@ -5,6 +5,7 @@ use std::str::Split;
 use crate::reason::Reason;
 use crate::rules::fleet::Cover;
 use crate::rules::fleet::CoverKind;
+use crate::rules::fleet::Live;
 use crate::rules::fleet::Phase;
 use crate::rules::fleet::Snapshot;
 use crate::rules::fleet::Width;
@@ -15,7 +16,7 @@ use crate::store::redis::wire::escape::unescape;
 /// What is not there.
 pub(super) const NONE: &str = "-";
 
-/// The next eight of the fields between bars.
+/// The next nine of the fields between bars.
 pub(super) fn snapshot(fields: &mut Split<'_, char>) -> Option<Snapshot> {
     Some(Snapshot {
         epoch: fields.next()?.parse().ok()?,
@@ -26,6 +27,7 @@ pub(super) fn snapshot(fields: &mut Split<'_, char>) -> Option<Snapshot> {
         opened_by: optional(fields.next()?, reason)?,
         is_suspect: flag(fields.next()?)?,
         cover: optional(fields.next()?, cover)?,
+        live: fields.next()?.parse().ok()?,
     })
 }
 
@@ -191,6 +193,20 @@ pub(super) fn write_cover(cover: Option<&Cover>) -> String {
         escape(&cover.actor),
         escape(&cover.why)
     )
+}
+
+/// `id:text`.
+#[cfg(test)]
+pub(super) fn live(text: &str) -> Option<Live> {
+    let (id, text) = text.split_once(':')?;
+    Some(Live {
+        id: id.parse().ok()?,
+        text: unescape(text)?,
+    })
+}
+
+pub(super) fn write_live(live: &Live) -> String {
+    format!("{}:{}", live.id, escape(&live.text))
 }
 
 #[cfg(test)]

@@ -74,6 +74,7 @@ pub(crate) fn read(hash: &HashMap<String, String>) -> Option<Shared> {
             }),
         },
         cover: fields::optional(field("cover"), fields::cover).expect("a cover"),
+        live: fields::live(field("live")).expect("a live change"),
     })
 }
 
@@ -111,6 +112,7 @@ pub(crate) fn write(state: &Shared) -> Vec<(&'static str, String)> {
         ),
         ("leases", leases.collect()),
         ("cover", fields::write_cover(state.cover.as_ref())),
+        ("live", fields::write_live(&state.live)),
     ]
 }
 

@@ -12,6 +12,7 @@ use crate::rules::fleet::millis;
 use crate::store::redis::wire::channel;
 use crate::store::redis::wire::escape::escape;
 use crate::store::redis::wire::fields::write_cover;
+use crate::store::redis::wire::fields::write_live;
 use crate::store::redis::wire::fields::write_reason;
 use crate::store::redis::wire::fields::write_width;
 use crate::store::redis::wire::journal_key;
@@ -79,6 +80,7 @@ fn push_view(args: &mut Vec<String>, view: &View) {
         view.trips.to_string(),
         write_reason(view.opened_by),
         write_cover(view.cover.as_ref()),
+        write_live(&view.live),
     ]);
 }
 
@@ -146,6 +148,9 @@ fn push_command(args: &mut Vec<String>, command: &Command) {
         Command::Force(Force::Clear) => push("clear", &[String::new()]),
         Command::Force(Force::ClearOnly(id)) => push("clear", &[id.to_string()]),
         Command::Force(Force::Reset) => push("reset", &[]),
+        Command::Force(Force::Renumber { text, after }) => {
+            push("renumber", &[escape(text), after.to_string()]);
+        }
     }
 }
 

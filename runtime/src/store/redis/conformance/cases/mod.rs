@@ -1,6 +1,7 @@
 //! The cases that every store has to pass.
 
 mod counting;
+mod live;
 mod probing;
 mod timing;
 
@@ -17,6 +18,7 @@ use crate::store::redis::conformance::place::Place;
 use crate::verdict::Verdict;
 
 pub(super) use counting::*;
+pub(super) use live::*;
 pub(super) use probing::*;
 pub(super) use timing::*;
 
