@@ -65,6 +65,13 @@ pub fn is_over(bound: &Bound) -> bool {
     bound.is_over()
 }
 
+/// Whether this timeout or one around it has struck, so that nothing begins any more.
+#[cold]
+#[must_use]
+pub fn is_struck(bound: &Bound) -> bool {
+    bound.is_struck()
+}
+
 /// The output of a call that this timeout has given up.
 #[cold]
 pub fn timed_out<Out>(bound: &Bound) -> Out
