@@ -146,7 +146,8 @@ impl Breaker {
         let mine = service.cells.mine();
         let (settled, opened) = self.decide(mine, seen, stamp, outcome, now);
         self.add(mine, tally(settled, ending, outcome), age);
-        if ending == Ending::Cancelled {
+        // What counts as a failure hides nothing.
+        if matches!(ending, Ending::Cancelled | Ending::Struck) && !outcome.is_failure() {
             service.cancelled();
         }
         opened

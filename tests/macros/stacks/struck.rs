@@ -1,9 +1,12 @@
-//! At a deadline that has struck nothing new begins.
+//! At a deadline that has struck nothing new begins, and what it hides is told.
 
 use std::time::Duration;
 
+use breakerbox::Event;
 use breakerbox::RejectedKind;
+use breakerbox::Warning;
 use breakerbox::bulkhead;
+use breakerbox::circuit_breaker;
 use breakerbox::fallback;
 use breakerbox::timeout;
 use tokio::time::advance;
@@ -13,6 +16,9 @@ use super::Count;
 use super::PayError;
 use super::SECOND;
 use super::hang;
+use crate::macros::breaker;
+use crate::macros::calls;
+use crate::observers::subscribing::by_now;
 
 type R = Result<u32, PayError>;
 
@@ -120,4 +126,40 @@ async fn a_fallback_that_has_begun_is_timed_out() {
     let (_, second) = tokio::join!(f(), f());
     assert!(matches!(second, Err(PayError::TimedOut(_))), "{second:?}");
     assert_eq!(BEGUN.get(), 1);
+}
+
+/// J13: what a timeout above the breaker gives up, and `on_cancel` does not count, hides that the
+/// service hangs as a timeout around the function does.
+#[tokio::test(start_paused = true)]
+async fn struck_timeouts_that_do_not_count_raise_the_warning_of_many_cancellations() {
+    // The compiler would refuse what it knows to be later than the timeout.
+    #[timeout(2 * SECOND)]
+    #[circuit_breaker(service = "struck-hidden", on_cancel = after(LONG))]
+    async fn hidden() -> R {
+        hang().await
+    }
+    #[timeout("2s")]
+    #[circuit_breaker(service = "struck-counted", threshold = 100)]
+    async fn counted() -> R {
+        hang().await
+    }
+    let mut events = ["struck-hidden", "struck-counted"].map(|name| breaker(name).subscribe());
+    for _ in 0..25 {
+        hidden().await.unwrap_err();
+        counted().await.unwrap_err();
+    }
+    let [hidden, counted] = events.each_mut().map(by_now);
+    assert!(
+        matches!(
+            hidden[..],
+            [Event::Warning(Warning::Cancellations { cancelled: 20, .. })]
+        ),
+        "{hidden:?}"
+    );
+    assert!(counted.is_empty(), "{counted:?}");
+    assert_eq!(calls("struck-hidden").cancelled, 25);
+    assert_eq!(
+        breaker("struck-counted").snapshot().consecutive_failures,
+        25
+    );
 }
