@@ -284,7 +284,7 @@ fn warning(warning: &Warning) -> TokenStream {
     quote_spanned! {*at=> {
         #[deprecated(note = #text)]
         #[allow(non_upper_case_globals)]
-        const #name: () = ();
-        let _ = #name;
+        const #name: bool = true;
+        let _: bool = #name;
     }}
 }
