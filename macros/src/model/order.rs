@@ -242,6 +242,16 @@ fn retry(facts: &Facts, inside: &[Facts], errors: &mut Errors) {
     }
 }
 
+/// The timeout that gives up the calls of the breaker at this place, where it is known: one below
+/// the breaker tells it of its own.
+pub(super) fn gives_up_after(all: &[Facts], breaker: usize) -> Option<Duration> {
+    let (around, inside) = (&all[..breaker], &all[breaker + 1..]);
+    if has(inside, Kind::Timeout) {
+        return None;
+    }
+    shortest(around)
+}
+
 fn breaker(facts: &Facts, around: &[Facts], inside: &[Facts], errors: &mut Errors) {
     let Some((after, at)) = facts.drops_fail_after else {
         return;

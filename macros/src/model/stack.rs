@@ -118,6 +118,15 @@ impl Stack {
                 "`map_rejected` has no effect, since nothing here rejects a call: remove it",
             );
         }
+        if layers.len() == count {
+            for (index, layer) in layers.iter_mut().enumerate() {
+                if let Layer::Breaker(guard) = layer
+                    && let Some(timeout) = order::gives_up_after(&facts, index)
+                {
+                    guard.site.given_up_after(timeout);
+                }
+            }
+        }
         let place = place(&layers, service, operation, errors);
         (layers.len() == count).then_some(Self {
             place: place?,
