@@ -4,6 +4,7 @@
 
 use proc_macro2::Delimiter;
 use proc_macro2::Group;
+use proc_macro2::Ident;
 use proc_macro2::Span;
 use proc_macro2::TokenStream;
 use proc_macro2::TokenTree;
@@ -44,8 +45,23 @@ pub(crate) fn stamp(
     krate: &Path,
     errors: &mut Errors,
 ) -> TokenStream {
-    let attribute = quote_spanned!(Span::call_site()=> #[#krate::circuit_breaker(#args)]);
+    let mark = Ident::new(MARK, Span::call_site());
+    let attribute = quote_spanned!(Span::call_site()=> #[#krate::circuit_breaker(#mark, #args)]);
     copy(item, &attribute, krate, errors)
+}
+
+/// What stands first in the arguments that a block has put on its methods: what is said about
+/// them there has to be something that can be written there.
+const MARK: &str = "__of_block";
+
+/// Whether arguments come from a block, and what the user has written of them.
+pub(crate) fn take_mark(args: TokenStream) -> (bool, TokenStream) {
+    let mut rest = args.clone().into_iter();
+    match rest.next() {
+        // The comma is the block's, too.
+        Some(TokenTree::Ident(mark)) if mark == MARK => (true, rest.skip(1).collect()),
+        _ => (false, args),
+    }
 }
 
 /// The block as it was, without marks that only this attribute knows.
@@ -139,7 +155,7 @@ impl Stamped<'_> {
         match item::our_kind(attr.path(), Some(self.krate)) {
             Some(Kind::CircuitBreaker) => true,
             Some(Kind::Resilient) => {
-                let name = syn::Ident::new(Kind::CircuitBreaker.name(), Span::call_site());
+                let name = Ident::new(Kind::CircuitBreaker.name(), Span::call_site());
                 item::mentions(&attr.meta.to_token_stream(), &name)
             }
             _ => false,
@@ -230,13 +246,13 @@ mod tests {
                 const N: u8 = { 1 };
                 type A = [u8; 2];
                 make! {}
-                #[::breakerbox::circuit_breaker(service = "a")]
+                #[::breakerbox::circuit_breaker(__of_block, service = "a")]
                 /// Doc.
                 #[timeout("8s")]
                 pub async fn a(&self) -> R { this is @ not rust }
-                #[::breakerbox::circuit_breaker(service = "a")]
+                #[::breakerbox::circuit_breaker(__of_block, service = "a")]
                 fn b(&self) -> impl Future<Output = R> { async { 1 } }
-                #[::breakerbox::circuit_breaker(service = "a")]
+                #[::breakerbox::circuit_breaker(__of_block, service = "a")]
                 fn c<'async_trait>(&self) -> Pin<Box<dyn Future<Output = R>>> { x }
                 fn sync(&self) -> R {}
                 async fn left(&self) {}
@@ -248,6 +264,19 @@ mod tests {
         );
         // The spaces tell how the tokens were made.
         assert_eq!(out.replace(' ', ""), expected.to_string().replace(' ', ""));
+    }
+
+    #[test]
+    fn what_a_block_has_put_on_a_method_is_known_there() {
+        for (args, of_block, rest) in [
+            (quote!(__of_block, service = "a"), true, "service = \"a\""),
+            (quote!(__of_block,), true, ""),
+            (quote!(service = "a"), false, "service = \"a\""),
+            (quote!(), false, ""),
+        ] {
+            let (is_of_block, left) = take_mark(args);
+            assert_eq!((is_of_block, left.to_string().as_str()), (of_block, rest));
+        }
     }
 
     #[test]

@@ -350,6 +350,7 @@ fn expand(
     if kind == Kind::CircuitBreaker && block::is_impl(&item) {
         return expand_block(&args, item);
     }
+    let (of_block, args) = block::take_mark(args);
     let mut errors = Errors::default();
     let Item {
         mut function,
@@ -367,7 +368,10 @@ fn expand(
         .iter()
         .map(|attribute| attribute.args.clone())
         .collect();
-    let written = Written::read(attributes, &mut errors);
+    let mut written = Written::read(attributes, &mut errors);
+    if let Some(outermost) = written.policies.first_mut() {
+        outermost.of_block = of_block;
+    }
     let (wraps, repeats) = (written.wraps_errors(), written.has_retry());
     let imports = written.imports.clone();
     let task = Task::judge(written, function.as_ref(), &mut errors);

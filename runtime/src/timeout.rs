@@ -48,6 +48,12 @@ impl Bound {
         self.policies.host().clock.now() >= self.at
     }
 
+    /// Whether one of those around what would begin now has struck.
+    pub(crate) fn is_struck(&self) -> bool {
+        let host = self.policies.host();
+        Deadline::nearest(host, Some(self.nearest)).is_some_and(|at| host.clock.now() >= at)
+    }
+
     /// The answer where this one has struck, which is counted.
     #[cold]
     pub(crate) fn strike(&self) -> TimedOut {

@@ -5,7 +5,7 @@ pub(crate) mod eventually;
 mod ends;
 mod hearing;
 mod misbehaving;
-mod subscribing;
+pub(crate) mod subscribing;
 mod waiting;
 
 use std::sync::mpsc;

@@ -28,7 +28,7 @@ fn breaker(clock: &ManualClock) -> &'static Breaker {
     registry.breaker("subscribed").expect("it is declared")
 }
 
-fn by_now(events: &mut Subscription) -> Vec<Event> {
+pub(crate) fn by_now(events: &mut Subscription) -> Vec<Event> {
     let mut context = Context::from_waker(Waker::noop());
     let mut all = Vec::new();
     while let Poll::Ready(Some(event)) = pin!(events.next()).poll(&mut context) {

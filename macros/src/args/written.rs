@@ -37,6 +37,8 @@ pub(crate) struct Policy {
     pub(crate) at: Span,
     /// Whether all of its arguments could be read.
     pub(crate) is_read: bool,
+    /// Whether it stands on the `impl` block around the method.
+    pub(crate) of_block: bool,
     pub(crate) keys: Keys,
 }
 
@@ -124,6 +126,7 @@ impl Written {
             kind,
             at,
             is_read: errors.count() == before,
+            of_block: false,
             keys,
         });
     }

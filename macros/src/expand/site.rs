@@ -248,11 +248,22 @@ fn on_cancel(rule: &CancelRule, krate: &TokenStream) -> TokenStream {
     match rule {
         CancelRule::Ignore => quote_spanned!(span=> #krate::OnCancel::Ignore),
         CancelRule::Failure => quote_spanned!(span=> #krate::OnCancel::Failure),
-        CancelRule::After(after) => {
-            let after = duration_value(after);
-            quote_spanned!(span=> #krate::OnCancel::After(#after))
+        CancelRule::After { after, before } => {
+            let value = match (after, before) {
+                (Value::Code(code), Some(before)) => before_timeout(code, *before, krate),
+                _ => duration_value(after),
+            };
+            quote_spanned!(span=> #krate::OnCancel::After(#value))
         }
     }
+}
+
+/// A value that only the compiler knows, which judges it where it stands.
+fn before_timeout(code: &Expr, timeout: Duration, krate: &TokenStream) -> TokenStream {
+    let at = respan::generated(code.span());
+    let timeout = duration(timeout, code.span());
+    let judge = respan::moved(quote_spanned!(at=> #krate::__private::before_timeout), at);
+    quote_spanned!(at=> #judge(#code, #timeout))
 }
 
 fn duration(duration: Duration, at: Span) -> TokenStream {

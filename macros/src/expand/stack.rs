@@ -209,7 +209,7 @@ impl<'a> Nest<'a> {
             Some(Layer::Retry(_)) => self.may_refuse(index + 1, true),
             Some(Layer::Fallback(plan)) => {
                 let goes_on = match plan.when {
-                    When::Rejected | When::Any => in_retry,
+                    When::Rejected | When::Any => in_retry || self.may_be_late(index),
                     When::TimedOut | When::Failed | When::Predicate(_) => true,
                 };
                 goes_on && self.may_refuse(index + 1, in_retry)
@@ -284,7 +284,7 @@ fn warning(warning: &Warning) -> TokenStream {
     quote_spanned! {*at=> {
         #[deprecated(note = #text)]
         #[allow(non_upper_case_globals)]
-        const #name: () = ();
-        let _ = #name;
+        const #name: bool = true;
+        let _: bool = #name;
     }}
 }

@@ -19,6 +19,8 @@ pub(super) struct Facts {
     pub(super) at: Span,
     /// Whether all of its arguments could be read.
     pub(super) is_read: bool,
+    /// Whether it stands on the `impl` block around the method.
+    pub(super) of_block: bool,
     /// Of a timeout: how long.
     pub(super) limit: Said<Duration>,
     /// Of a retry: what its delays take together if jitter makes none shorter.
@@ -80,6 +82,7 @@ impl Facts {
             kind,
             at,
             is_read,
+            of_block: false,
             limit: Said::Nothing,
             delays: None,
             budget: None,
@@ -239,6 +242,16 @@ fn retry(facts: &Facts, inside: &[Facts], errors: &mut Errors) {
     }
 }
 
+/// The timeout that gives up the calls of the breaker at this place, where it is known: one below
+/// the breaker tells it of its own.
+pub(super) fn gives_up_after(all: &[Facts], breaker: usize) -> Option<Duration> {
+    let (around, inside) = (&all[..breaker], &all[breaker + 1..]);
+    if has(inside, Kind::Timeout) {
+        return None;
+    }
+    shortest(around)
+}
+
 fn breaker(facts: &Facts, around: &[Facts], inside: &[Facts], errors: &mut Errors) {
     let Some((after, at)) = facts.drops_fail_after else {
         return;
@@ -262,11 +275,18 @@ fn breaker(facts: &Facts, around: &[Facts], inside: &[Facts], errors: &mut Error
 }
 
 fn fallback(facts: &Facts, around: &[Facts], inside: &[Facts], errors: &mut Errors) {
-    if has(around, Kind::CircuitBreaker) {
+    let mut breakers = around.iter().filter(|it| it.kind == Kind::CircuitBreaker);
+    if let Some(breaker) = breakers.next() {
         errors.at(
             facts.at,
-            "the breaker above would take this fallback's output for that of the service: put \
-             `#[fallback(..)]` above `#[circuit_breaker(..)]`",
+            if breaker.of_block {
+                "the breaker of the `impl` block would take this fallback's output for that of the \
+                 service: write a `#[circuit_breaker(..)]` of the method's own below \
+                 `#[fallback(..)]`, which it then has in place of the block's"
+            } else {
+                "the breaker above would take this fallback's output for that of the service: put \
+                 `#[fallback(..)]` above `#[circuit_breaker(..)]`"
+            },
         );
         return;
     }

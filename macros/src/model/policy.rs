@@ -60,7 +60,11 @@ pub(crate) enum Window {
 pub(crate) enum CancelRule {
     Ignore,
     Failure,
-    After(Value<Duration>),
+    After {
+        after: Value<Duration>,
+        /// The timeout around, before which it has to be.
+        before: Option<Duration>,
+    },
 }
 
 impl Setting {
@@ -68,7 +72,10 @@ impl Setting {
     pub(crate) fn code_span(&self) -> Option<Span> {
         match &self.value {
             SettingValue::Code(code)
-            | SettingValue::OnCancel(CancelRule::After(Value::Code(code))) => Some(code.span()),
+            | SettingValue::OnCancel(CancelRule::After {
+                after: Value::Code(code),
+                ..
+            }) => Some(code.span()),
             _ => None,
         }
     }

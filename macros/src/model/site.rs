@@ -1,5 +1,7 @@
 //! Judges where a call finds its breaker.
 
+use std::time::Duration;
+
 use proc_macro2::Span;
 use syn::Expr;
 use syn::ExprLit;
@@ -15,7 +17,9 @@ use crate::args::Given;
 use crate::errors::Errors;
 use crate::item::Function;
 use crate::item::Shape;
+use crate::model::policy::CancelRule;
 use crate::model::policy::Setting;
+use crate::model::policy::SettingValue;
 use crate::value::bare;
 
 const MAX_NAME_BYTES: usize = 128;
@@ -36,6 +40,20 @@ pub(crate) struct Declaration {
     pub(crate) key: Option<Expr>,
     pub(crate) operation: LitStr,
     pub(crate) policy: Vec<Setting>,
+}
+
+impl Site {
+    /// Calls are given up after so long: what the compiler alone knows is to be before that.
+    pub(super) fn given_up_after(&mut self, timeout: Duration) {
+        let (Self::Static(declaration) | Self::Dynamic(declaration)) = self else {
+            return;
+        };
+        for setting in &mut declaration.policy {
+            if let SettingValue::OnCancel(CancelRule::After { before, .. }) = &mut setting.value {
+                *before = Some(timeout);
+            }
+        }
+    }
 }
 
 /// How an attribute says which breaker it means.

@@ -118,6 +118,15 @@ impl Stack {
                 "`map_rejected` has no effect, since nothing here rejects a call: remove it",
             );
         }
+        if layers.len() == count {
+            for (index, layer) in layers.iter_mut().enumerate() {
+                if let Layer::Breaker(guard) = layer
+                    && let Some(timeout) = order::gives_up_after(&facts, index)
+                {
+                    guard.site.given_up_after(timeout);
+                }
+            }
+        }
         let place = place(&layers, service, operation, errors);
         (layers.len() == count).then_some(Self {
             place: place?,
@@ -138,9 +147,11 @@ fn judge(
         kind,
         at,
         is_read,
+        of_block,
         keys,
     } = policy;
     let mut facts = Facts::new(kind, at, is_read);
+    facts.of_block = of_block;
     let layer = match keys {
         Keys::Breaker(args) => breaker(*args, whole, &mut facts, function, errors)
             .map(Box::new)
@@ -170,10 +181,18 @@ fn breaker(
     .into_iter()
     .flatten()
     {
-        let message = format!(
-            "beside other policies a fallback has its own place: write `#[fallback(..)]` above all \
-             that it answers for, in place of `{key}`"
-        );
+        let message = if facts.of_block {
+            format!(
+                "`{key}` is for methods without other policies, and this block has one with some: \
+                 write `#[fallback(..)]` and a `#[circuit_breaker(..)]` of its own below on that \
+                 method"
+            )
+        } else {
+            format!(
+                "beside other policies a fallback has its own place: write `#[fallback(..)]` above \
+                 all that it answers for, in place of `{key}`"
+            )
+        };
         errors.at(key.span(), message);
     }
     if let Some(Given { key, value }) = &args.on_cancel {

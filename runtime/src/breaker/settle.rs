@@ -150,7 +150,8 @@ impl Breaker {
         let (settled, opened) = self.decide(mine, seen, stamp, outcome, now);
         self.share(seen, outcome, settled);
         self.add(mine, tally(settled, ending, outcome), age);
-        if ending == Ending::Cancelled {
+        // What counts as a failure hides nothing.
+        if matches!(ending, Ending::Cancelled | Ending::Struck) && !outcome.is_failure() {
             service.cancelled();
         }
         opened

@@ -65,6 +65,29 @@ pub fn is_over(bound: &Bound) -> bool {
     bound.is_over()
 }
 
+/// Whether this timeout or one around it has struck, so that nothing begins any more.
+#[cold]
+#[must_use]
+pub fn is_struck(bound: &Bound) -> bool {
+    bound.is_struck()
+}
+
+/// From which age on a dropped call is a failure, under a timeout that drops it.
+///
+/// # Panics
+///
+/// Where the timeout is first. In a `static` that is a compile error.
+#[must_use]
+#[track_caller]
+pub const fn before_timeout(after: Duration, timeout: Duration) -> Duration {
+    assert!(
+        after.as_nanos() < timeout.as_nanos(),
+        "the timeout around this breaker strikes before that, so a service that hangs would never \
+         count: write less, or put a timeout below"
+    );
+    after
+}
+
 /// The output of a call that this timeout has given up.
 #[cold]
 pub fn timed_out<Out>(bound: &Bound) -> Out

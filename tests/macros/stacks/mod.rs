@@ -19,6 +19,7 @@ mod panics;
 mod plain;
 mod retry;
 mod shapes;
+mod struck;
 mod threads;
 mod timeout;
 mod told;

@@ -127,9 +127,9 @@ async fn a_breaker_may_ignore_the_timeout_inside_of_it() {
     async fn f() -> R {
         hang().await
     }
-    // Written out it would not compile.
+    // Where the compiler knows both it would not compile.
     const LATE: Duration = Duration::from_secs(5);
-    #[timeout("1s")]
+    #[timeout(SECOND)]
     #[circuit_breaker(service = "order-late-cancel", threshold = 1, on_cancel = after(LATE))]
     async fn g() -> R {
         hang().await

@@ -11,6 +11,7 @@ use std::fmt::Debug;
 use std::pin::Pin;
 
 use breakerbox::Breaker;
+use breakerbox::bulkhead;
 use breakerbox::circuit_breaker;
 use breakerbox::fallback;
 use breakerbox::resilient;
@@ -44,6 +45,15 @@ pub fn boxed<'a>(name: String, n: &'a u16) -> Pin<Box<dyn Future<Output = R> + S
         drop(name);
         Err(PayError::Status(*n))
     })
+}
+
+/// The warning about it is answered as it advises.
+#[allow(deprecated)]
+#[bulkhead(service = "shape-meant", max_concurrent = 2)]
+#[retry(idempotent)]
+pub async fn meant(n: u16) -> R {
+    BODY.begin();
+    Err(PayError::Status(n))
 }
 
 struct Client<T> {
@@ -135,6 +145,8 @@ async fn every_shape_runs_its_body_once_an_attempt() {
     assert_eq!((attempts(), calls("shape-block").failure), (3, 3));
     assert_eq!(boxed("a".into(), &2).await, Err(PayError::Status(2)));
     assert_eq!((attempts(), calls("shape-boxed").failure), (3, 3));
+    assert_eq!(meant(8).await, Err(PayError::Status(8)));
+    assert_eq!(attempts(), 3);
     assert_eq!(
         client.generic((4, 0), [0; 3]).await,
         Err(PayError::Status(4))

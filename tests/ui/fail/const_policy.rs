@@ -3,6 +3,7 @@ use std::time::Duration;
 
 use breakerbox::Window;
 use breakerbox::circuit_breaker;
+use breakerbox::timeout;
 
 const LIMIT: u32 = 0;
 const NONE: Duration = Duration::ZERO;
@@ -10,6 +11,11 @@ const NAME: &str = "";
 const WINDOW: Window = Window::Calls(10);
 const MOST: u32 = 11;
 const GROWTH: f64 = f64::NAN;
+const TOO_LATE: Duration = Duration::from_secs(2);
+const IN_TIME: Duration = Duration::from_millis(1_999);
+
+#[derive(Debug)]
+pub struct E;
 
 #[circuit_breaker(service = "a", threshold = LIMIT)]
 async fn threshold() -> Result<(), breakerbox::Rejected> {
@@ -43,6 +49,24 @@ async fn backoff() -> Result<(), breakerbox::Rejected> {
 
 #[circuit_breaker(service = "a", window = NONE, failure_rate = MOST, shadow = MOST)]
 async fn types() -> Result<(), breakerbox::Rejected> {
+    Ok(())
+}
+
+#[timeout("2s")]
+#[circuit_breaker(service = "a", on_cancel = after(TOO_LATE))]
+async fn never_counts() -> Result<(), breakerbox::Error<E>> {
+    Ok(())
+}
+
+#[timeout("2s")]
+#[circuit_breaker(service = "b", on_cancel = after(IN_TIME))]
+async fn counts() -> Result<(), breakerbox::Error<E>> {
+    Ok(())
+}
+
+#[circuit_breaker(service = "c", on_cancel = after(TOO_LATE))]
+#[timeout("2s")]
+async fn below() -> Result<(), breakerbox::Error<E>> {
     Ok(())
 }
 

@@ -1,5 +1,7 @@
 //! Attributes on `impl` blocks.
 use breakerbox::circuit_breaker;
+use breakerbox::fallback;
+use breakerbox::resilient;
 use breakerbox::retry;
 
 pub struct Client;
@@ -43,6 +45,34 @@ impl Client {
 #[retry(idempotent)]
 impl Client {
     async fn retried(&self) -> R {
+        Ok(())
+    }
+}
+
+#[circuit_breaker(service = "a")]
+impl Client {
+    #[fallback(Ok(()))]
+    async fn cannot_stand_above_it(&self) -> R {
+        Ok(())
+    }
+    #[resilient(fallback(Ok(())))]
+    async fn nor_this(&self) -> R {
+        Ok(())
+    }
+    #[fallback(Ok(()))]
+    #[circuit_breaker(service = "a")]
+    async fn as_it_says(&self) -> R {
+        Ok(())
+    }
+}
+
+#[circuit_breaker(service = "a", fallback = Ok(()))]
+impl Client {
+    async fn answered(&self) -> R {
+        Ok(())
+    }
+    #[retry(idempotent)]
+    async fn beside_another(&self) -> R {
         Ok(())
     }
 }

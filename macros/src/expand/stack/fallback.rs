@@ -48,7 +48,7 @@ impl Nest<'_> {
         };
         let ty = self.layer_type(around);
         let inner = self.layer(index + 1, &inside);
-        let begun = self.goes_on_if_begun(around);
+        let goes_on = self.goes_on(index, around);
         let answer = match &plan.answer {
             Answer::Value(value) => {
                 let value = self
@@ -71,7 +71,7 @@ impl Nest<'_> {
                     let #out: #ty = #inner;
                     break #answered #out
                 };
-                #begun
+                #goes_on
                 #answer
             };
             #out
@@ -127,7 +127,7 @@ impl Nest<'_> {
         let ty = self.layer_type(around);
         let inner = self.layer(index + 1, &inside);
         let made = self.made(index, plan, around, &answered);
-        let begun = self.goes_on_if_begun(around);
+        let goes_on = self.goes_on(index, around);
         let needs_error = matches!(plan.answer, Answer::Inline(_));
         if let When::Predicate(predicate) = &plan.when {
             let rejection = self.shared.rejection();
@@ -147,7 +147,7 @@ impl Nest<'_> {
                             #made
                             break #failing (#out, ::core::option::Option::None);
                         };
-                        #begun
+                        #goes_on
                         (#rejection, ::core::option::Option::Some(#rejected))
                     };
                     if !#asked {
@@ -183,7 +183,7 @@ impl Nest<'_> {
                         #made
                         break #failing #leave;
                     };
-                    #begun
+                    #goes_on
                     #refusal
                 };
                 #answer
@@ -240,10 +240,14 @@ impl Nest<'_> {
             }
             _ => counted,
         };
+        // It would be given up as it begins, and nobody knew what it had done.
+        let too_late = self
+            .is_struck(around)
+            .map(|is_struck| quote_spanned!(*span=> || #is_struck));
         let passed = self.some(around, &out.to_token_stream());
         quote_spanned! {*span=>
             #struck
-            if !(#called) { break #answered #passed; }
+            if !(#called) #too_late { break #answered #passed; }
         }
     }
 
@@ -260,12 +264,39 @@ impl Nest<'_> {
         self.shared.on_error(out, output, &pattern, asked, &no)
     }
 
-    /// A refusal of a later attempt is not this fallback's: something has left the process.
-    fn goes_on_if_begun(&self, around: &Around) -> Option<TokenStream> {
+    /// A refusal of a later attempt is not this fallback's: something has left the process. Nor
+    /// is one at a deadline that has struck: nothing has been sent, and nothing is now.
+    fn goes_on(&self, index: usize, around: &Around) -> TokenStream {
         let Expansion { span, locals, .. } = self.shared;
-        let polled = self.flags.polled.as_ref().filter(|_| around.in_retry)?;
+        let polled = self.flags.polled.as_ref().filter(|_| around.in_retry);
+        let polled = polled.map(ToTokens::to_token_stream);
+        let struck = self.is_struck(around).filter(|_| self.may_be_late(index));
         let (target, rejected) = (&around.refused, &locals.rejected);
-        Some(quote_spanned!(*span=> if #polled { break #target #rejected; }))
+        let occasions = [polled, struck].into_iter().flatten();
+        occasions
+            .map(|occasion| quote_spanned!(*span=> if #occasion { break #target #rejected; }))
+            .collect()
+    }
+
+    /// Whether the nearest timeout around has struck, where there is one.
+    fn is_struck(&self, around: &Around) -> Option<TokenStream> {
+        let Expansion { span, krate, .. } = self.shared;
+        let bound = around.bound.as_ref()?;
+        Some(quote_spanned!(*span=> #krate::__private::is_struck(&#bound)))
+    }
+
+    /// Whether a refusal may come out of this fallback once the timeout around it has struck:
+    /// where a policy inside lets a call wait.
+    pub(super) fn may_be_late(&self, index: usize) -> bool {
+        let (around, inside) = (&self.layers()[..index], &self.layers()[index + 1..]);
+        let is_timeout = |layer: &Layer| matches!(layer, Layer::Timeout(_));
+        let waits = |layer: &Layer| {
+            matches!(
+                layer,
+                Layer::Bulkhead(_) | Layer::RateLimit(_) | Layer::Retry(_)
+            )
+        };
+        around.iter().any(is_timeout) && inside.iter().any(waits)
     }
 
     /// The answer to an output that is at hand; a closure is given its error. An expression is

@@ -174,7 +174,10 @@ impl<'e> Settings<'e> {
             OnCancel::After(after) => {
                 let after = longer_than_zero("after", after, ": or use `on_cancel = failure`");
                 match self.errors.keep(after) {
-                    Some(after) => CancelRule::After(after),
+                    Some(after) => CancelRule::After {
+                        after,
+                        before: None,
+                    },
                     None => return,
                 }
             }
