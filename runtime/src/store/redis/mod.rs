@@ -5,10 +5,10 @@ mod address;
 mod backoff;
 mod calls;
 mod cluster;
-mod connection;
-mod counts;
 #[cfg(test)]
 mod conformance;
+mod connection;
+mod counts;
 #[cfg(test)]
 mod differential;
 mod ear;
@@ -22,8 +22,6 @@ mod server;
 mod slots;
 mod stream;
 mod supervisor;
-#[cfg(test)]
-mod testing;
 #[cfg(test)]
 mod tests;
 mod time;
