@@ -92,6 +92,9 @@ impl Listener for Ears {
         let Some(breaker) = self.breakers().get(circuit).copied() else {
             return;
         };
+        if let Some(member) = breaker.member() {
+            member.was_told(told.snapshot.epoch);
+        }
         match told.what {
             What::Moved { reason, .. } => {
                 breaker.hear(&told.snapshot, told.now, Some(reason), false);
