@@ -8,6 +8,8 @@ mod budget;
 mod crew;
 mod ears;
 mod flushes;
+#[cfg(test)]
+mod model;
 
 use std::io;
 use std::sync::Arc;
@@ -57,7 +59,9 @@ impl Fleet {
         let (joining, joined) = unbounded_channel();
         let (closing, is_closing) = watch::channel(false);
         let (close, closed) = mpsc::channel();
-        let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
+        let runtime = runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?;
         let ears = Arc::new(Ears::new(Arc::clone(&link), Box::new(tell)));
         thread::Builder::new()
             .name("breakerbox-store".to_owned())
