@@ -163,13 +163,13 @@ impl Crew {
         }
     }
 
-    /// Tells all which numbers somebody here has changed. What cannot be told now is told when
-    /// it is known again how the circuit stands.
-    async fn renumber(&mut self) {
+    /// Tells all which numbers somebody here has changed, and says whether they know. What
+    /// cannot be told now is told when it is known again how the circuit stands.
+    async fn renumber(&mut self) -> bool {
         loop {
             let sending = self.member.live().send();
             let Some((text, after)) = sending else {
-                return;
+                return true;
             };
             let command = Command::Force(Force::Renumber { text, after });
             let answer = self.submit(self.view(), command).await;
@@ -182,12 +182,13 @@ impl Crew {
                     self.member.live().failed();
                     // Others have changed something, too; it is put on that.
                     if !self.look().await {
-                        return;
+                        return false;
                     }
                 }
                 Err(_) => {
                     self.member.live().failed();
-                    return self.member.ask_again();
+                    self.member.ask_again();
+                    return false;
                 }
             }
         }
@@ -338,7 +339,10 @@ impl Crew {
     async fn leave(mut self) {
         self.member.probes(|probes| probes.release_all());
         if self.member.is_shared() {
-            self.renumber().await;
+            // Told twice it is one change, and nobody asks for it again.
+            if !self.renumber().await {
+                self.renumber().await;
+            }
             for wish in self.member.take_wishes() {
                 self.force(wish).await;
             }

@@ -115,6 +115,8 @@ async fn keep(
     let mut closing = is_closing.clone();
     loop {
         tokio::select! {
+            // Whoever joined before the end has something to say still.
+            biased;
             breaker = joined.recv() => match breaker {
                 Some(breaker) => if let Some(crew) = Crew::new(breaker, &store) {
                     ears.know(breaker);

@@ -301,3 +301,87 @@ impl Layers {
         error.about(service).at_key(fault.key.name())
     }
 }
+
+#[cfg(all(test, feature = "redis"))]
+mod tests {
+    use std::time::Duration;
+
+    use crate::policy::Window;
+
+    use super::*;
+
+    fn layers(code: Policy) -> Layers {
+        Layers::new(None, Arc::default(), code)
+    }
+
+    #[test]
+    fn of_live_changes_from_elsewhere_only_what_goes_with_the_rest_is_taken_over() {
+        let mut layers = layers(Policy::new().window(Window::Calls(10)));
+        layers.live = Policy::new().jitter(0.5);
+        let live = Policy::new().threshold(20).probes(2);
+        let errors = layers.put_live("stripe", live);
+        assert_eq!(layers.live, Policy::new().probes(2));
+        assert!(!layers.live.writes(Key::Threshold) && !layers.live.writes(Key::Jitter));
+        let [error] = &*errors else {
+            panic!("{errors:?}");
+        };
+        assert_eq!(
+            (error.key(), error.service()),
+            (Some("threshold"), Some("stripe"))
+        );
+        assert_eq!(*error.place(), Source::Live);
+        assert_eq!(layers.put_live("stripe", Policy::new()), []);
+        assert!(!layers.is_live());
+    }
+
+    /// Whatever is written here and comes from elsewhere: a breaker can work with it, what code
+    /// says stands, and what was left out was said.
+    #[test]
+    fn whatever_comes_from_elsewhere_a_breaker_can_work_with_what_is_taken_over() {
+        let mut random = fastrand::Rng::with_seed(7);
+        let mut left_out = 0;
+        for _ in 0..3_000 {
+            let code = some_policy(&mut random);
+            if code.check().is_err() {
+                continue;
+            }
+            let live = some_policy(&mut random);
+            let mut layers = layers(code);
+            let errors = layers.put_live("stripe", live);
+            assert_eq!(layers.check("stripe"), Ok(()), "{code:?} {live:?}");
+            assert_eq!(layers.left_out, []);
+            for key in Key::ALL {
+                let is_kept = layers.live.same(*key, &live);
+                let is_said = errors.iter().any(|it| it.key() == Some(key.name()));
+                assert!(is_kept != is_said, "{key}: {code:?} {live:?}");
+            }
+            left_out += errors.len();
+        }
+        assert!(left_out > 500, "{left_out}");
+    }
+
+    fn some_policy(random: &mut fastrand::Rng) -> Policy {
+        let mut policy = Policy::new();
+        for _ in 0..random.u32(..5) {
+            let value = random.u32(..6);
+            let share = f64::from(value) / 4.0;
+            let seconds = Duration::from_secs(u64::from(value));
+            policy = match random.u8(..13) {
+                0 => policy.threshold(value),
+                1 => policy.window(Window::Calls(value)),
+                2 => policy.window(Window::Time(seconds)),
+                3 => policy.failure_rate(share),
+                4 => policy.min_calls(value),
+                5 => policy.min_failures(value),
+                6 => policy.slow_call(seconds),
+                7 => policy.slow_call_rate(share),
+                8 => policy.cooldown(seconds * 200),
+                9 => policy.max_cooldown(seconds * 100),
+                10 => policy.probes(value),
+                11 => policy.close_after(value),
+                _ => policy.probe_failure_rate(share),
+            };
+        }
+        policy
+    }
+}

@@ -13,6 +13,7 @@ use crate::fleet::model::LEASE_MILLIS;
 use crate::fleet::model::seeded::Seeded;
 use crate::member::Known;
 use crate::member::Pending;
+use crate::rules::fleet::Live;
 use crate::rules::fleet::Phase;
 use crate::rules::fleet::Reply;
 use crate::rules::fleet::Request;
@@ -130,7 +131,7 @@ impl Process {
             true => Duration::MAX,
             false => Duration::ZERO,
         };
-        known.view(stands, lease, tick(now))
+        known.view(stands, Live::default(), lease, tick(now))
     }
 
     /// What is left of the opening that is known here.
