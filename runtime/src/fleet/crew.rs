@@ -1,7 +1,6 @@
 //! Works for one circuit: asks, tells and renews, one command at a time.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 use std::time::Instant;
 
@@ -117,7 +116,7 @@ impl Crew {
         if self.member.probes(|probes| probes.want_leave(now)) {
             self.acquire().await;
         }
-        let flush = self.flush().await;
+        let flush = self.flush(false).await;
         let next = self
             .member
             .probes(|probes| probes.pass_time(Instant::now()));
@@ -142,24 +141,23 @@ impl Crew {
         true
     }
 
-    /// Tells all what somebody here wants. A person has asked for it, so it is tried once more
-    /// where it is known that it was not done.
+    /// Tells all what somebody here wants. A person has asked for it, so it is told until it is
+    /// known to be done: twice it is the same.
     async fn force(&mut self, wish: Wish) {
-        let Wish { mut force, mine } = wish;
-        if let Force::ClearOnly(id) = &mut force {
-            *id = mine.load(Relaxed);
-        }
+        let Some(force) = wish.now() else {
+            return;
+        };
         let is_cover = matches!(force, Force::Cover { .. });
-        let command = Command::Force(force);
-        let mut done = self.submit(self.view(), command.clone()).await;
-        if let Err(StoreError::Late) = done {
-            done = self.submit(self.view(), command).await;
-        }
-        if let Ok(reply) = done {
-            if let (true, Some(cover)) = (is_cover, &reply.snapshot.cover) {
-                mine.store(cover.id, Relaxed);
+        let done = self.submit(self.view(), Command::Force(force)).await;
+        match done {
+            Ok(reply) => {
+                if let (true, Some(cover)) = (is_cover, &reply.snapshot.cover) {
+                    wish.began(cover.id);
+                }
+                self.hear(&reply, false);
             }
-            self.hear(&reply, false);
+            Err(error) if error.is_about_one_circuit() => {}
+            Err(_) => self.member.wish_again(wish),
         }
     }
 
@@ -257,7 +255,7 @@ impl Crew {
     }
 
     /// Tells of the calls that have ended, if somebody has to know. Says when to look again.
-    async fn flush(&mut self) -> Option<Instant> {
+    async fn flush(&mut self, is_last: bool) -> Option<Instant> {
         let policy = self.breaker.policy();
         let (epoch, is_closed, is_suspect) = {
             let known = self.member.known();
@@ -287,7 +285,10 @@ impl Crew {
             return earlier(self.settles_at, look);
         }
         let is_urgent = settles || self.breaker.is_open_by_itself();
-        if !is_urgent && let Err(at) = self.budget.take(now) {
+        if !is_urgent
+            && !is_last
+            && let Err(at) = self.budget.take(now)
+        {
             if let Some(due) = due {
                 self.member.pending().put_back(due.pending);
             }
@@ -297,6 +298,7 @@ impl Crew {
             let again = self.hurried_at.map(|at| at + GAP);
             if let (Some(again), Some(due)) = (again, &due)
                 && now < again
+                && !is_last
             {
                 self.member.pending().put_back(due.pending);
                 return Some(again);
@@ -317,6 +319,10 @@ impl Crew {
                 // It was not done, so it can be done again.
                 self.member.pending().put_back(due.pending);
                 return Some(Instant::now());
+            }
+            // It has opened here by what was to be told, and told twice it opens for all once.
+            (Err(_), Some(due)) if self.breaker.is_open_by_itself() => {
+                self.member.pending().put_back(due.pending);
             }
             // Twice would open circuits that are well; so what may have been told is not told
             // again.
@@ -349,7 +355,7 @@ impl Crew {
             for (epoch, command) in self.member.probes(|probes| probes.take_outbox()) {
                 self.end(epoch, command).await;
             }
-            self.flush().await;
+            self.flush(true).await;
         }
         self.member.probes(|probes| probes.lose_all());
     }

@@ -21,11 +21,13 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::AcqRel;
 use std::sync::atomic::Ordering::Acquire;
 use std::sync::atomic::Ordering::Release;
+use std::time::Instant;
 
 use tokio::sync::Notify;
 
 use crate::rules::Outcome;
 use crate::rules::fleet::Force;
+use crate::rules::fleet::millis;
 
 pub(crate) use known::Known;
 pub(crate) use link::Link;
@@ -62,9 +64,33 @@ pub(crate) struct Member {
 
 /// What somebody here wants of all processes.
 pub(crate) struct Wish {
-    pub(crate) force: Force,
+    force: Force,
     /// Which override that is: noted where one begins, and looked up where it is to end.
-    pub(crate) mine: Arc<AtomicU64>,
+    mine: Arc<AtomicU64>,
+    since: Instant,
+}
+
+impl Wish {
+    /// What is to be told now; nothing where its time is over.
+    pub(crate) fn now(&self) -> Option<Force> {
+        let mut force = self.force.clone();
+        match &mut force {
+            Force::ClearOnly(id) => *id = self.mine.load(Acquire),
+            Force::Cover { ttl, .. } => {
+                *ttl = ttl.saturating_sub(millis(self.since.elapsed()));
+                if *ttl == 0 {
+                    return None;
+                }
+            }
+            _ => {}
+        }
+        Some(force)
+    }
+
+    /// It began as this one, as all know it.
+    pub(crate) fn began(&self, id: u64) {
+        self.mine.store(id, Release);
+    }
 }
 
 impl Member {
@@ -175,10 +201,20 @@ impl Member {
     pub(crate) fn wish(&self, force: Force, mine: Arc<AtomicU64>) -> bool {
         let is_told = self.is_shared();
         if is_told {
-            lock(&self.wishes).push(Wish { force, mine });
+            lock(&self.wishes).push(Wish {
+                force,
+                mine,
+                since: Instant::now(),
+            });
             self.bell.notify_one();
         }
         is_told
+    }
+
+    /// It is not known whether it was done: it is told again when all can be heard.
+    pub(crate) fn wish_again(&self, wish: Wish) {
+        lock(&self.wishes).push(wish);
+        self.ask_again();
     }
 
     pub(crate) fn take_wishes(&self) -> Vec<Wish> {
