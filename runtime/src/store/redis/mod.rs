@@ -23,8 +23,6 @@ mod slots;
 mod stream;
 mod supervisor;
 #[cfg(test)]
-mod testing;
-#[cfg(test)]
 mod tests;
 mod time;
 mod tls;
