@@ -70,6 +70,10 @@ pub struct Transition {
     pub open_for: Option<Duration>,
     /// Who forced it, or had forced it, and why; nobody where the configuration did.
     pub by: Option<By>,
+    /// The process that moved it, where processes share the circuit and it was moved by another
+    /// one: by its host and number, or by the name that was given to its store. None where it
+    /// moved here, or where nobody has said who it was.
+    pub origin: Option<Arc<str>>,
     /// The generation that began. It rises by one with each transition of a circuit that the
     /// rules make; a gap tells that somebody has forced or reset the circuit or changed its
     /// window, or else that events were lost.

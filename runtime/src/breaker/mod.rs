@@ -76,6 +76,8 @@ pub use watch::Watch;
 
 pub(crate) use configured::Held;
 pub(crate) use service::Service;
+#[cfg(feature = "redis")]
+pub(crate) use shared::News;
 
 use guard::Ending;
 use guard::Stamp;

@@ -58,6 +58,15 @@ pub(super) enum Leave {
     Busy,
 }
 
+/// What a message says and an answer does not.
+#[derive(Debug, Default)]
+pub(crate) struct News {
+    /// Why the circuit has moved.
+    pub(crate) reason: Option<Reason>,
+    /// What the other process is called that has moved it.
+    pub(crate) origin: Option<Arc<str>>,
+}
+
 /// An override that all have been told of: which one it is where all know it, as soon as the
 /// store has said so.
 #[derive(Debug, Default)]
@@ -171,14 +180,7 @@ impl Breaker {
     }
 
     /// The others have decided, or the store has answered: so it stood at `told`, by its time.
-    /// Nobody says why in an answer.
-    pub(crate) fn hear(
-        &self,
-        snapshot: &Snapshot,
-        told: u64,
-        reason: Option<Reason>,
-        is_certain: bool,
-    ) {
+    pub(crate) fn hear(&self, snapshot: &Snapshot, told: u64, news: News, is_certain: bool) {
         let Some(member) = self.member() else {
             return;
         };
@@ -201,7 +203,8 @@ impl Breaker {
             // What was seen in an epoch that is over.
             *member.pending() = Pending::default();
         }
-        let reason = reason
+        let reason = news
+            .reason
             .or_else(|| snapshot.opened_by.filter(|_| known.is_open()))
             .unwrap_or(Reason::Shared);
         let earlier = self.by();
@@ -225,7 +228,8 @@ impl Breaker {
         drop(numbers);
         drop(known);
         for change in changes.iter() {
-            self.tell_heard(change, by.as_ref().or(earlier.as_ref()));
+            let by = by.as_ref().or(earlier.as_ref());
+            self.tell_heard(change, by, news.origin.as_ref());
         }
         member.probes(if is_another_round {
             Probes::another_round
@@ -238,9 +242,9 @@ impl Breaker {
         member.bell.notify_one();
     }
 
-    fn tell_heard(&self, change: &Change, by: Option<&By>) {
+    fn tell_heard(&self, change: &Change, by: Option<&By>, origin: Option<&Arc<str>>) {
         self.service
-            .tell(*change, self.key.as_ref(), by.cloned());
+            .tell_of(*change, self.key.as_ref(), by.cloned(), origin.cloned());
     }
 
     /// Tells all processes what somebody wants.

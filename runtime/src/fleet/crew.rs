@@ -9,6 +9,7 @@ use tokio::sync::watch;
 use tokio::time;
 
 use crate::breaker::Breaker;
+use crate::breaker::News;
 use crate::fleet::budget::Budget;
 use crate::fleet::flushes::Flushes;
 use crate::member::LEASE;
@@ -319,7 +320,7 @@ impl Crew {
 
     fn hear(&self, reply: &Reply, is_certain: bool) {
         self.breaker
-            .hear(&reply.snapshot, reply.now, None, is_certain);
+            .hear(&reply.snapshot, reply.now, News::default(), is_certain);
     }
 
     async fn submit(&mut self, view: View, command: Command) -> Result<Reply, StoreError> {

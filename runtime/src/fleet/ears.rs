@@ -7,6 +7,7 @@ use std::sync::MutexGuard;
 use std::sync::PoisonError;
 
 use crate::breaker::Breaker;
+use crate::breaker::News;
 use crate::member::Link;
 use crate::member::Probes;
 use crate::rules::fleet::Told;
@@ -88,19 +89,21 @@ impl Listener for Ears {
         (self.tell)(Heard::Lost(cause.clone()));
     }
 
-    fn told(&self, circuit: &str, told: &Told) {
+    fn told(&self, circuit: &str, told: &Told, origin: &Arc<str>) {
         let Some(breaker) = self.breakers().get(circuit).copied() else {
             return;
         };
-        match told.what {
-            What::Moved { reason, .. } => {
-                breaker.hear(&told.snapshot, told.now, Some(reason), false);
-            }
-            What::Restored => breaker.hear(&told.snapshot, told.now, None, false),
-            What::Suspect => {
-                breaker.hear(&told.snapshot, told.now, None, false);
-                breaker.suspect();
-            }
+        let is_other = told.instance != self.link.instance;
+        let news = News {
+            reason: match told.what {
+                What::Moved { reason, .. } => Some(reason),
+                What::Restored | What::Suspect => None,
+            },
+            origin: is_other.then(|| Arc::clone(origin)),
+        };
+        breaker.hear(&told.snapshot, told.now, news, false);
+        if let What::Suspect = told.what {
+            breaker.suspect();
         }
     }
 }

@@ -4,6 +4,7 @@
 //! or a twin of it, and tells everybody what came of it. It knows nothing of calls.
 
 mod memory;
+mod name;
 mod redis;
 
 use std::fmt;
@@ -97,12 +98,13 @@ pub(crate) const JOURNAL: usize = 100;
 pub(crate) type Journal<'a> =
     Pin<Box<dyn Future<Output = Result<Vec<Entry>, StoreError>> + Send + 'a>>;
 
-/// That a circuit has moved, or was put back.
+/// What everybody was told of a circuit. The journal has those that say that it has moved or
+/// was put back.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Entry {
     pub(crate) told: Told,
     /// What the process is called whose command it was.
-    pub(crate) origin: String,
+    pub(crate) origin: Arc<str>,
 }
 
 /// The answer to a command, to come.
@@ -117,8 +119,9 @@ pub(crate) trait Listener: Send + Sync {
     /// It is not connected any more, or not yet.
     fn down(&self, cause: &StoreError);
 
-    /// A circuit has moved, as told by the store; in the order of its epochs.
-    fn told(&self, circuit: &str, told: &Told);
+    /// A circuit has moved, as told by the store; in the order of its epochs. `origin` is what
+    /// the process is called whose command it was.
+    fn told(&self, circuit: &str, told: &Told, origin: &Arc<str>);
 }
 
 /// Why a store did not do what it was asked for.

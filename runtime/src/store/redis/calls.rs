@@ -121,10 +121,8 @@ impl Calls {
             .arg(last);
         let texts: Vec<String> = connection.ask(&command, RESPONSE).await?;
         // What a version to come has written is left out.
-        let entries = texts.iter().filter_map(|text| wire::journal_entry(text));
-        Ok(entries
-            .map(|(told, origin)| Entry { told, origin })
-            .collect())
+        let entries = texts.iter().filter_map(|text| wire::message(text));
+        Ok(entries.map(|(_, entry)| entry).collect())
     }
 }
 

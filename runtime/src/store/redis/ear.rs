@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::PoisonError;
 
-use crate::rules::fleet::Told;
+use crate::store::Entry;
 use crate::store::Listener;
 use crate::store::StoreError;
 
@@ -50,10 +50,10 @@ impl Ear {
 
     /// A message has come by the connection of this number. Before it is up, circuits will be
     /// asked for anyway; after it, the message may be older than what is known.
-    pub(super) fn told(&self, connection: u64, circuit: &str, told: &Told) {
+    pub(super) fn told(&self, connection: u64, circuit: &str, entry: &Entry) {
         self.at(|standing| {
             if *standing == Standing::Up(connection) {
-                self.listener.told(circuit, told);
+                self.listener.told(circuit, &entry.told, &entry.origin);
             }
         });
     }

@@ -75,13 +75,13 @@ impl Pushes {
             }
             return;
         }
-        let Some((circuit, told)) = wire::message(&text) else {
+        let Some((circuit, entry)) = wire::message(&text) else {
             return self.counts.foreign_message();
         };
         if let Some(now) = self.clock.micros(Instant::now()) {
-            let sent = told.now.saturating_mul(1000);
+            let sent = entry.told.now.saturating_mul(1000);
             self.counts.lagged(now.saturating_sub(sent));
         }
-        self.ear.told(self.connection, &circuit, &told);
+        self.ear.told(self.connection, &circuit, &entry);
     }
 }

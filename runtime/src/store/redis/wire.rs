@@ -8,8 +8,8 @@
 //! - a snapshot: `epoch|phase|until|length|trips|opened_by|suspect|cover`
 //! - a reply: `nonce|status|argument|now|calls,failures,slow|` + snapshot + `|`, and `nopub` at
 //!   the end where the messages could not be published
-//! - a message: `what|from|to|reason|instance|now|` + snapshot + `|` + circuit
-//! - an entry of the journal: a message + `|` + origin
+//! - a message, and an entry of the journal: `what|from|to|reason|instance|now|` + snapshot +
+//!   `|circuit|origin`, where the origin is what the process is called whose command it was
 
 mod answer;
 mod escape;
@@ -21,7 +21,6 @@ mod sent;
 use std::sync::OnceLock;
 
 pub(super) use answer::is_unpublished;
-pub(super) use answer::journal_entry;
 pub(super) use answer::message;
 pub(super) use answer::reply;
 pub(super) use sent::Sent;

@@ -92,7 +92,7 @@ async fn the_journal_says_what_happened_and_which_process_did_it() {
     let entries = one.store.journal("stripe", 10).await.expect("a journal");
     let read: Vec<_> = entries
         .iter()
-        .map(|entry| (entry.origin.as_str(), entry.told.what))
+        .map(|entry| (&*entry.origin, entry.told.what))
         .collect();
     let [
         (last, What::Moved { to, .. }),

@@ -68,7 +68,7 @@ impl Listener for Sender {
         let _ = self.0.send(Heard::Down(cause.clone()));
     }
 
-    fn told(&self, circuit: &str, told: &Told) {
+    fn told(&self, circuit: &str, told: &Told, _origin: &Arc<str>) {
         let _ = self.0.send(Heard::Told(circuit.to_owned(), told.clone()));
     }
 }
