@@ -2,4 +2,5 @@
 
 mod fleet;
 mod probes;
+mod seen;
 mod together;

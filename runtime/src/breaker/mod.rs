@@ -82,13 +82,13 @@ pub(crate) use shared::News;
 use guard::Ending;
 use guard::Stamp;
 #[cfg(feature = "redis")]
-use shared::Leave;
-#[cfg(feature = "redis")]
 use shared::Elsewhere;
-#[cfg(not(feature = "redis"))]
-use unshared::Leave;
+#[cfg(feature = "redis")]
+use shared::Leave;
 #[cfg(not(feature = "redis"))]
 use unshared::Elsewhere;
+#[cfg(not(feature = "redis"))]
+use unshared::Leave;
 use waiting::Waiting;
 
 /// The circuit breaker of one service.
@@ -481,6 +481,7 @@ impl Breaker {
         for (breaker, changes) in all.zip(&changes) {
             breaker.tell(changes);
         }
+        main.share_numbers();
     }
 }
 

@@ -25,7 +25,6 @@ use crate::member::Link;
 use crate::member::Member;
 use crate::member::Pending;
 use crate::member::Probes;
-use crate::member::WhenStoreIsLost;
 use crate::reason::Reason;
 use crate::rejected::Rejected;
 use crate::rejected::RejectedKind;
@@ -41,6 +40,7 @@ use crate::rules::fleet;
 use crate::rules::fleet::CoverKind;
 use crate::rules::fleet::Force;
 use crate::rules::fleet::Snapshot;
+use crate::sharing::WhenStoreIsLost;
 use crate::word::Phase;
 use crate::word::Word;
 
@@ -179,8 +179,15 @@ impl Breaker {
         }
     }
 
+    /// Other numbers are in force.
+    pub(super) fn share_numbers(&self) {
+        if let Some(member) = self.member() {
+            member.compare_again();
+        }
+    }
+
     /// The others have decided, or the store has answered: so it stood at `told`, by its time.
-    pub(crate) fn hear(&self, snapshot: &Snapshot, told: u64, news: News, is_certain: bool) {
+    pub(crate) fn hear(&self, snapshot: &Snapshot, told: u64, news: &News, is_certain: bool) {
         let Some(member) = self.member() else {
             return;
         };
@@ -331,6 +338,11 @@ impl Breaker {
         sum.get(Tally::Success) + sum.get(Tally::SlowSuccess)
     }
 
+    /// Whether it is that of a service, and not of one of its keys.
+    pub(crate) fn is_of_service(&self) -> bool {
+        self.key.is_none()
+    }
+
     pub(crate) fn tick(&self) -> Tick {
         self.service.host.clock.now()
     }
@@ -423,4 +435,3 @@ impl Guard<'_> {
         }
     }
 }
-

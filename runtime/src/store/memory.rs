@@ -18,14 +18,17 @@ use crate::rules::fleet::Request;
 use crate::rules::fleet::Shared;
 use crate::rules::fleet::Told;
 use crate::rules::fleet::What;
+use crate::store::Comparison;
 use crate::store::Entry;
 use crate::store::JOURNAL;
 use crate::store::Journal;
 use crate::store::Listener;
+use crate::store::Note;
 use crate::store::Store;
 use crate::store::StoreError;
 use crate::store::Submission;
 use crate::store::name;
+use crate::store::noted::Noted;
 
 /// A store in memory: registries that have clones of it share their circuits, as processes do
 /// that share a Redis server. It is for tests of what a fleet does.
@@ -49,6 +52,7 @@ struct Kept {
     state: Option<Shared>,
     /// Newest first.
     journal: VecDeque<Entry>,
+    noted: Noted,
 }
 
 impl MemoryStore {
@@ -125,6 +129,19 @@ impl Store for MemoryStore {
         }
         drop(circuits);
         Box::pin(future::ready(Ok::<_, StoreError>(applied.reply)))
+    }
+
+    fn compare<'a>(&'a self, circuit: &'a str, note: &'a Note) -> Comparison<'a> {
+        let mut circuits = self.hub.circuits();
+        let kept = circuits.entry(circuit.to_owned()).or_default();
+        let (alive, is_news) = kept.noted.note(note, now());
+        if is_news {
+            for listener in self.hub.listeners() {
+                listener.renumbered(circuit);
+            }
+        }
+        drop(circuits);
+        Box::pin(future::ready(Ok(alive)))
     }
 
     fn polls(&self) -> Option<Duration> {

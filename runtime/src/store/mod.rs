@@ -5,6 +5,7 @@
 
 mod memory;
 mod name;
+mod noted;
 mod redis;
 
 use std::fmt;
@@ -19,7 +20,9 @@ use crate::rules::fleet::Request;
 use crate::rules::fleet::Told;
 
 pub use memory::MemoryStore;
+pub(crate) use noted::Note;
 pub use redis::AddressError;
+#[cfg(any(test, feature = "metrics"))]
 pub(crate) use redis::Counts;
 pub use redis::Redis;
 
@@ -85,7 +88,12 @@ pub(crate) trait Store: Send + Sync {
     /// keeps [`JOURNAL`] of each.
     fn journal<'a>(&'a self, circuit: &'a str, limit: usize) -> Journal<'a>;
 
+    /// Notes by which numbers this process goes, and gives all that processes go by which share
+    /// the circuit, as they have said lately.
+    fn compare<'a>(&'a self, circuit: &'a str, note: &'a Note) -> Comparison<'a>;
+
     /// What its connection has done so far, where it has one.
+    #[cfg(any(test, feature = "metrics"))]
     fn counts(&self) -> Option<Arc<Counts>> {
         None
     }
@@ -93,6 +101,10 @@ pub(crate) trait Store: Send + Sync {
 
 /// A store keeps so many entries of each circuit.
 pub(crate) const JOURNAL: usize = 100;
+
+/// Numbers, to come.
+pub(crate) type Comparison<'a> =
+    Pin<Box<dyn Future<Output = Result<Vec<String>, StoreError>> + Send + 'a>>;
 
 /// Entries of a journal, to come.
 pub(crate) type Journal<'a> =
@@ -122,6 +134,9 @@ pub(crate) trait Listener: Send + Sync {
     /// A circuit has moved, as told by the store; in the order of its epochs. `origin` is what
     /// the process is called whose command it was.
     fn told(&self, circuit: &str, told: &Told, origin: &Arc<str>);
+
+    /// Some process has begun to go by other numbers, or has stopped.
+    fn renumbered(&self, circuit: &str);
 }
 
 /// Why a store did not do what it was asked for.

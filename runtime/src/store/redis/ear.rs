@@ -58,6 +58,15 @@ impl Ear {
         });
     }
 
+    /// Some process goes by other numbers, as the connection of this number says.
+    pub(super) fn renumbered(&self, connection: u64, circuit: &str) {
+        self.at(|standing| {
+            if *standing == Standing::Up(connection) {
+                self.listener.renumbered(circuit);
+            }
+        });
+    }
+
     fn at(&self, tell: impl FnOnce(&mut Standing)) {
         let standing = self.standing.lock();
         tell(&mut standing.unwrap_or_else(PoisonError::into_inner));

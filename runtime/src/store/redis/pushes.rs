@@ -75,6 +75,9 @@ impl Pushes {
             }
             return;
         }
+        if let Some(circuit) = wire::renumbered(&text) {
+            return self.ear.renumbered(self.connection, &circuit);
+        }
         let Some((circuit, entry)) = wire::message(&text) else {
             return self.counts.foreign_message();
         };
