@@ -10,7 +10,7 @@ use super::POLICY;
 use super::Process;
 use super::on_each;
 use super::start;
-use super::trip;
+use super::trip_both;
 
 fn differences(process: &Process) -> Vec<String> {
     let sharing = process.breaker.snapshot().sharing.expect("shared");
@@ -57,8 +57,7 @@ fn two_versions_share_a_breaker_and_each_says_where_the_other_differs() {
             process.eventually("all are warned", || warnings(process) == 1);
         }
         // Both work, each by its own numbers.
-        trip(&old);
-        new.becomes(State::Open);
+        trip_both(&old, &new);
         new.breaker.reset();
         old.becomes(State::Closed);
         new.registry.close();
@@ -93,8 +92,7 @@ fn numbers_that_are_changed_by_hand_are_compared_at_once() {
 fn processes_with_the_same_numbers_warn_of_nothing() {
     on_each(|backing| {
         let [a, b] = backing.processes(POLICY);
-        trip(&a);
-        b.becomes(State::Open);
+        trip_both(&a, &b);
         for process in [&a, &b] {
             assert_eq!(mismatch(process), Some(0.0));
             assert_eq!(warnings(process), 0);
