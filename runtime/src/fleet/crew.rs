@@ -8,12 +8,15 @@ use tokio::sync::watch;
 use tokio::time;
 
 use crate::breaker::Breaker;
+use crate::breaker::News;
 use crate::fleet::budget::Budget;
+use crate::fleet::ears::Ears;
 use crate::fleet::flushes::Flushes;
 use crate::member::LEASE;
 use crate::member::Member;
 use crate::member::Pending;
 use crate::member::Wish;
+use crate::numbers;
 use crate::rules::fleet::Command;
 use crate::rules::fleet::Force;
 use crate::rules::fleet::Phase;
@@ -21,6 +24,7 @@ use crate::rules::fleet::Reply;
 use crate::rules::fleet::Request;
 use crate::rules::fleet::Status;
 use crate::rules::fleet::View;
+use crate::store::Note;
 use crate::store::Store;
 use crate::store::StoreError;
 
@@ -54,10 +58,19 @@ pub(super) struct Crew {
     hurried_at: Option<Instant>,
     look_at: Instant,
     pause: Duration,
+    ears: Arc<Ears>,
+    /// The numbers that this process has told the others.
+    numbers: Option<String>,
+    /// When they are told again.
+    compare_at: Instant,
 }
 
 impl Crew {
-    pub(super) fn new(breaker: &'static Breaker, store: &Arc<dyn Store>) -> Option<Self> {
+    pub(super) fn new(
+        breaker: &'static Breaker,
+        store: &Arc<dyn Store>,
+        ears: &Arc<Ears>,
+    ) -> Option<Self> {
         let now = Instant::now();
         Some(Self {
             breaker,
@@ -70,6 +83,10 @@ impl Crew {
             hurried_at: None,
             look_at: now,
             pause: SOONEST,
+            ears: Arc::clone(ears),
+            numbers: None,
+            // What is for people is not in haste, and others are.
+            compare_at: now + SOONEST.mul_f64(fastrand::f64()),
         })
     }
 
@@ -117,10 +134,12 @@ impl Crew {
             self.acquire().await;
         }
         let flush = self.flush(false).await;
+        let compare = self.compare().await;
         let next = self
             .member
             .probes(|probes| probes.pass_time(Instant::now()));
-        earlier(earlier(next, flush), Some(self.look_at))
+        let next = earlier(earlier(next, flush), compare);
+        earlier(next, Some(self.look_at))
     }
 
     /// Asks how the circuit stands. Says whether that is known now.
@@ -133,12 +152,53 @@ impl Crew {
             return false;
         };
         self.hear_how_it_stands(&reply, told);
-        self.member.set_apart(false);
+        self.member.set_apart(None);
         self.pause = SOONEST;
         let each = self.store.polls().unwrap_or(LOOK);
-        // All processes look, and not at once.
-        self.look_at = Instant::now() + each.mul_f64(0.75 + 0.5 * fastrand::f64());
+        self.look_at = Instant::now() + spread(each);
         true
+    }
+
+    /// Tells the others by which numbers this process goes, and hears of theirs. Says when to
+    /// do so again; what comes of it is for people, and nothing depends on it.
+    async fn compare(&mut self) -> Option<Instant> {
+        // All keys of a service have its numbers.
+        if !self.breaker.is_of_service() {
+            return None;
+        }
+        if !self.member.take_uncompared() && Instant::now() < self.compare_at {
+            return Some(self.compare_at);
+        }
+        self.compare_at = Instant::now() + spread(LOOK);
+        let current = numbers::text(&self.breaker.policy());
+        let former = self.numbers.clone().filter(|it| *it != current);
+        let note = Note {
+            former,
+            current: Some(current.clone()),
+        };
+        if let Ok(all) = self.store.compare(&self.member.circuit, &note).await {
+            let differences = numbers::differences(&current, &all);
+            let is_news = self.member.set_differences(&differences);
+            if is_news && !differences.is_empty() {
+                self.ears.differ(self.breaker.name(), differences);
+            }
+            self.numbers = Some(current);
+        } else {
+            // Said twice it is said once.
+            self.compare_at = Instant::now() + spread(SOONEST);
+        }
+        Some(self.compare_at)
+    }
+
+    /// Nobody here goes by these numbers any more. Where all go by them, nobody has to know.
+    async fn forget_numbers(&mut self) {
+        if !self.member.differences().is_empty() {
+            let note = Note {
+                former: self.numbers.take(),
+                current: None,
+            };
+            let _ = self.store.compare(&self.member.circuit, &note).await;
+        }
     }
 
     /// Tells all what somebody here wants. A person has asked for it, so it is told until it is
@@ -356,6 +416,7 @@ impl Crew {
                 self.end(epoch, command).await;
             }
             self.flush(true).await;
+            self.forget_numbers().await;
         }
         self.member.probes(|probes| probes.lose_all());
     }
@@ -387,7 +448,7 @@ impl Crew {
         self.breaker
             .hear_live(reply.snapshot.live, reply.live.as_deref(), reply.now);
         self.breaker
-            .hear(&reply.snapshot, reply.now, None, is_certain);
+            .hear(&reply.snapshot, reply.now, &News::default(), is_certain);
     }
 
     async fn submit(&mut self, view: View, command: Command) -> Result<Reply, StoreError> {
@@ -410,7 +471,7 @@ impl Crew {
         if let Err(error) = &answer
             && error.is_about_one_circuit()
         {
-            self.member.set_apart(true);
+            self.member.set_apart(Some(Arc::from(error.to_string())));
             self.look_at = Instant::now() + self.pause;
             self.pause = (self.pause * 2).min(LATEST);
         }
@@ -420,6 +481,11 @@ impl Crew {
 
 fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
     one.into_iter().chain(other).min()
+}
+
+/// All processes do that, and not all at once.
+fn spread(each: Duration) -> Duration {
+    each.mul_f64(0.75 + 0.5 * fastrand::f64())
 }
 
 fn millis(duration: Duration) -> u64 {

@@ -17,8 +17,6 @@ use crate::config::Sources;
 use crate::event::Event;
 use crate::event::Warning;
 use crate::host::Host;
-#[cfg(feature = "redis")]
-use crate::member::WhenStoreIsLost;
 use crate::name;
 use crate::policy::Policy;
 use crate::registry::GLOBAL;
@@ -34,6 +32,8 @@ use crate::registry::stacks;
 use crate::settings::ConfigError;
 use crate::settings::Problem;
 use crate::settings::list;
+#[cfg(feature = "redis")]
+use crate::sharing::WhenStoreIsLost;
 #[cfg(feature = "redis")]
 use crate::store::AddressError;
 #[cfg(feature = "redis")]

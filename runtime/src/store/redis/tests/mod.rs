@@ -57,6 +57,7 @@ enum Heard {
     Up,
     Down(StoreError),
     Told(String, Told),
+    Renumbered(String),
 }
 
 struct Sender(UnboundedSender<Heard>);
@@ -70,8 +71,12 @@ impl Listener for Sender {
         let _ = self.0.send(Heard::Down(cause.clone()));
     }
 
-    fn told(&self, circuit: &str, told: &Told) {
+    fn told(&self, circuit: &str, told: &Told, _origin: &Arc<str>) {
         let _ = self.0.send(Heard::Told(circuit.to_owned(), told.clone()));
+    }
+
+    fn renumbered(&self, circuit: &str) {
+        let _ = self.0.send(Heard::Renumbered(circuit.to_owned()));
     }
 }
 
@@ -111,7 +116,7 @@ impl Process {
         loop {
             match self.next().await {
                 Heard::Down(cause) => return cause,
-                Heard::Told(..) => {}
+                Heard::Told(..) | Heard::Renumbered(_) => {}
                 Heard::Up => panic!("it is up once more"),
             }
         }
@@ -122,6 +127,14 @@ impl Process {
         match self.next().await {
             Heard::Told(circuit, told) => (circuit, told),
             other => panic!("no message, but {other:?}"),
+        }
+    }
+
+    /// The circuit of the next message, which is that somebody goes by other numbers.
+    async fn renumbered(&mut self) -> String {
+        match self.next().await {
+            Heard::Renumbered(circuit) => circuit,
+            other => panic!("no such message, but {other:?}"),
         }
     }
 
