@@ -49,6 +49,7 @@ const LAST_WORDS: Duration = Duration::from_millis(500);
 
 pub(crate) struct Fleet {
     link: Arc<Link>,
+    ears: Arc<Ears>,
     orders: UnboundedSender<Order>,
     #[cfg(feature = "metrics")]
     counts: Option<Arc<Counts>>,
@@ -86,6 +87,7 @@ impl Fleet {
             .enable_all()
             .build()?;
         let ears = Arc::new(Ears::new(Arc::clone(&link), Box::new(tell)));
+        let known = Arc::clone(&ears);
         thread::Builder::new()
             .name("breakerbox-store".to_owned())
             .spawn(move || {
@@ -97,6 +99,7 @@ impl Fleet {
             })?;
         Ok(Self {
             link,
+            ears: known,
             orders,
             #[cfg(feature = "metrics")]
             counts,
@@ -108,6 +111,8 @@ impl Fleet {
     /// From now on the circuit is shared.
     pub(crate) fn join(&self, breaker: &'static Breaker) {
         if breaker.join(&self.link).is_some() {
+            // Before anything of it can be told.
+            self.ears.know(breaker);
             let _ = self.orders.send(Order::Join(breaker));
         }
     }
@@ -165,7 +170,6 @@ async fn keep(
             order = ordered.recv() => match order {
                 Some(Order::Join(breaker)) => {
                     if let Some(crew) = Crew::new(breaker, &store, &ears) {
-                        ears.know(breaker);
                         crews.spawn_local(crew.run(is_closing.clone()));
                     }
                 }

@@ -396,7 +396,7 @@ impl RegistryBuilder {
     fn apply(mut self, registry: &Registry) -> Result<Vec<ConfigError>, BuildError> {
         #[cfg(feature = "redis")]
         let store = match self.sharing.store.take() {
-            Some(store) => Some(store.open().map_err(BuildError::Store)?),
+            Some(store) => Some(store.open(self.seed).map_err(BuildError::Store)?),
             None => None,
         };
         let inner = &registry.inner;

@@ -38,10 +38,13 @@ enum Kind {
 
 impl SharedStore {
     /// Judges what is said about it. It connects to nothing yet.
-    pub(crate) fn open(self) -> Result<Arc<dyn Store>, AddressError> {
+    pub(crate) fn open(self, seed: Option<u64>) -> Result<Arc<dyn Store>, AddressError> {
         Ok(match self.0 {
             Kind::Memory(store) => Arc::new(store),
-            Kind::Redis(redis) => Arc::new(redis.open()?),
+            Kind::Redis(redis) => Arc::new(match seed {
+                Some(seed) => redis.seed(seed).open()?,
+                None => redis.open()?,
+            }),
         })
     }
 }

@@ -56,7 +56,7 @@ struct Process {
 enum Heard {
     Up,
     Down(StoreError),
-    Told(String, Told),
+    Told(String, Box<Told>),
     Renumbered(String),
 }
 
@@ -72,7 +72,7 @@ impl Listener for Sender {
     }
 
     fn told(&self, circuit: &str, told: &Told, _origin: &Arc<str>) {
-        let _ = self.0.send(Heard::Told(circuit.to_owned(), told.clone()));
+        let _ = self.0.send(Heard::Told(circuit.to_owned(), Box::new(told.clone())));
     }
 
     fn renumbered(&self, circuit: &str) {
@@ -125,7 +125,7 @@ impl Process {
     /// The next message.
     async fn told(&mut self) -> (String, Told) {
         match self.next().await {
-            Heard::Told(circuit, told) => (circuit, told),
+            Heard::Told(circuit, told) => (circuit, *told),
             other => panic!("no message, but {other:?}"),
         }
     }
