@@ -101,11 +101,18 @@ impl Crew {
         if self.member.is_apart() && now < self.look_at {
             return earlier(next, Some(self.look_at));
         }
+        // First of all: what was asked for here while the store was lost would end by what it
+        // knows.
+        let mut wishes = self.member.take_wishes().into_iter();
+        while let Some(wish) = wishes.next() {
+            // Whoever has asked for something since wants that instead.
+            let again = self.force(wish).await.filter(|_| wishes.len() == 0);
+            if let Some(wish) = again {
+                self.member.wish_again(wish);
+            }
+        }
         if (self.member.take_out_of_date() || now >= self.look_at) && !self.look().await {
             return earlier(next, Some(self.look_at));
-        }
-        for wish in self.member.take_wishes() {
-            self.force(wish).await;
         }
         for (epoch, command) in self.member.probes(|probes| probes.take_outbox()) {
             self.end(epoch, command).await;
@@ -117,7 +124,9 @@ impl Crew {
             self.acquire().await;
         }
         let flush = self.flush().await;
-        let next = self.member.probes(|probes| probes.pass_time(Instant::now()));
+        let next = self
+            .member
+            .probes(|probes| probes.pass_time(Instant::now()));
         earlier(earlier(next, flush), Some(self.look_at))
     }
 
@@ -140,23 +149,36 @@ impl Crew {
     }
 
     /// Tells all what somebody here wants. A person has asked for it, so it is tried once more
-    /// where it is known that it was not done.
-    async fn force(&mut self, wish: Wish) {
-        let Wish { mut force, mine } = wish;
-        if let Force::ClearOnly(id) = &mut force {
-            *id = mine.load(Relaxed);
+    /// where it may not have been done; and what does no harm when it is done late or twice is
+    /// tried again when the store is back: that is answered.
+    async fn force(&mut self, wish: Wish) -> Option<Wish> {
+        let mut force = wish.force.clone();
+        match &mut force {
+            Force::ClearOnly(id) => *id = wish.mine.load(Relaxed),
+            Force::Cover { ttl, .. } => {
+                *ttl = ttl.saturating_sub(millis(wish.since.elapsed()));
+                if *ttl == 0 {
+                    return None;
+                }
+            }
+            Force::Clear | Force::Reset => {}
         }
         let is_cover = matches!(force, Force::Cover { .. });
         let command = Command::Force(force);
         let mut done = self.submit(self.view(), command.clone()).await;
-        if let Err(StoreError::Late) = done {
+        if let Err(StoreError::Late | StoreError::TimedOut) = done {
             done = self.submit(self.view(), command).await;
         }
-        if let Ok(reply) = done {
-            if let (true, Some(cover)) = (is_cover, &reply.snapshot.cover) {
-                mine.store(cover.id, Relaxed);
+        match done {
+            Ok(reply) => {
+                if let (true, Some(cover)) = (is_cover, &reply.snapshot.cover) {
+                    wish.mine.store(cover.id, Relaxed);
+                }
+                self.hear(&reply, false);
+                None
             }
-            self.hear(&reply, false);
+            Err(StoreError::Late | StoreError::TimedOut | StoreError::Unavailable(_)) => Some(wish),
+            Err(_) => None,
         }
     }
 
@@ -226,19 +248,20 @@ impl Crew {
         let (epoch, is_closed, is_suspect) = {
             let known = self.member.known();
             let is_closed = known.phase == Phase::Closed && !known.is_covered();
-            (known.epoch, is_closed, known.is_suspect())
+            (known.counts_since, is_closed, known.is_suspect())
         };
+        if self.epoch != epoch {
+            // The first one began with what was told, or with what others have told before.
+            if self.epoch != 0 {
+                self.flushes.forget(self.breaker);
+                self.settles_at = None;
+            }
+            self.epoch = epoch;
+        }
         if policy.get_shadow() || !is_closed {
             *self.member.pending() = Pending::default();
             self.settles_at = None;
             return None;
-        }
-        if self.epoch != epoch {
-            if self.epoch != 0 {
-                self.flushes.forget(self.breaker);
-            }
-            self.epoch = epoch;
-            self.settles_at = None;
         }
         if self.member.take_suspicion() {
             self.flushes.begin(self.breaker);
@@ -268,7 +291,10 @@ impl Crew {
             self.hurried_at = Some(now);
         }
         self.settles_at = None;
-        let flush = due.as_ref().map(|due| due.flush.clone()).unwrap_or_default();
+        let flush = due
+            .as_ref()
+            .map(|due| due.flush.clone())
+            .unwrap_or_default();
         let told = self.submit(self.view(), Command::Flush(flush)).await;
         match (told, due) {
             (Err(StoreError::Late), Some(due)) => {
@@ -279,7 +305,8 @@ impl Crew {
             // Twice would open circuits that are well; so what may have been told is not told
             // again.
             (Err(_), Some(due)) => self.flushes.done(due),
-            (Err(_), None) => {}
+            // Nothing was told, so it can be asked again whether it has settled.
+            (Err(_), None) => self.settles_at = Some(Instant::now() + SUSPECT),
             (Ok(reply), due) => {
                 if let Some(due) = due {
                     self.flushes.done(due);

@@ -20,6 +20,8 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::AcqRel;
 use std::sync::atomic::Ordering::Acquire;
 use std::sync::atomic::Ordering::Release;
+use std::time::Duration;
+use std::time::Instant;
 
 use tokio::sync::Notify;
 
@@ -59,7 +61,11 @@ pub(crate) struct Wish {
     pub(crate) force: Force,
     /// Which override that is: noted where one begins, and looked up where it is to end.
     pub(crate) mine: Arc<AtomicU64>,
+    pub(crate) since: Instant,
 }
+
+/// A wish is not tried any more that is older.
+const STALE: Duration = Duration::from_secs(30);
 
 impl Member {
     pub(crate) fn new(circuit: String, link: Arc<Link>, generation: u64) -> Self {
@@ -152,10 +158,21 @@ impl Member {
     pub(crate) fn wish(&self, force: Force, mine: Arc<AtomicU64>) -> bool {
         let is_told = self.is_shared();
         if is_told {
-            lock(&self.wishes).push(Wish { force, mine });
+            let since = Instant::now();
+            lock(&self.wishes).push(Wish { force, mine, since });
             self.bell.notify_one();
         }
         is_told
+    }
+
+    /// Nobody knows whether it was done. What does no harm when it is done twice, or late, is
+    /// to be tried again.
+    pub(crate) fn wish_again(&self, wish: Wish) {
+        let is_harmless = matches!(wish.force, Force::Cover { .. } | Force::ClearOnly(_));
+        let mut wishes = lock(&self.wishes);
+        if is_harmless && wishes.is_empty() && wish.since.elapsed() < STALE {
+            wishes.push(wish);
+        }
     }
 
     pub(crate) fn take_wishes(&self) -> Vec<Wish> {
