@@ -1,8 +1,21 @@
 //! Circuits that several processes share. Each registry here is a process of its own.
 
+mod attributes;
+mod calm;
+mod clocks;
+mod crowd;
+mod failovers;
 mod fleet;
+mod forgetful;
+mod killed;
 mod leaving;
 mod live;
+mod outages;
+mod play;
 mod probes;
+mod refused;
+mod scenarios;
 mod seen;
 mod together;
+mod traffic;
+mod when_lost;

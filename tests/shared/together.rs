@@ -1,12 +1,15 @@
 //! Failures count together, and what one has seen protects all.
 
+use std::thread;
 use std::time::Duration;
 
 use breakerbox::Event;
 use breakerbox::Policy;
 use breakerbox::Reason;
+use breakerbox::RejectedKind;
 use breakerbox::State;
 
+use super::fleet::Process;
 use super::fleet::on_each;
 
 const POLICY: Policy = Policy::new()
@@ -54,5 +57,130 @@ fn failures_of_several_processes_count_together() {
         }
         a.becomes(State::Open);
         b.becomes(State::Open);
+    });
+}
+
+/// M8
+#[test]
+fn what_is_forced_in_one_process_is_forced_in_all_and_ends_for_all() {
+    on_each(|backing| {
+        let [a, b] = backing.processes(POLICY);
+        let ttl = Duration::from_secs(2);
+        let forced = a.breaker.force_open(ttl, "ana", "the provider migrates");
+        assert!(forced.expect("it has all it needs").is_shared());
+        b.becomes(State::ForcedOpen);
+        let rejected = b.breaker.try_acquire().expect_err("it is forced");
+        assert_eq!(rejected.kind(), RejectedKind::ForcedOpen);
+        let by = b.breaker.snapshot().forced.expect("it is forced").by;
+        assert_eq!(&*by.actor, "ana");
+        assert_eq!(&*by.reason, "the provider migrates");
+        a.becomes(State::Closed);
+        b.becomes(State::Closed);
+        // They share it as before.
+        a.fail();
+        a.fail();
+        for _ in 0..3 {
+            b.fail();
+        }
+        a.becomes(State::Open);
+        b.becomes(State::Open);
+    });
+}
+
+/// M8: the opening beneath is as long as it was, and nobody probes meanwhile.
+#[test]
+fn an_opening_beneath_what_is_forced_goes_on_afterwards() {
+    on_each(|backing| {
+        let [a, b] = backing.processes(POLICY);
+        for _ in 0..5 {
+            a.fail();
+        }
+        b.becomes(State::Open);
+        let ttl = Duration::from_secs(1);
+        b.breaker
+            .force_open(ttl, "ana", "a test")
+            .expect("it has all it needs");
+        a.becomes(State::ForcedOpen);
+        for process in [&a, &b] {
+            process.becomes(State::Open);
+            let left = process.breaker.snapshot().retry_after;
+            assert!(left.is_some_and(|left| left > Duration::from_secs(500)));
+            assert_eq!(process.breaker.snapshot().trips, 1);
+        }
+    });
+}
+
+#[test]
+fn what_is_forced_for_as_long_as_a_value_lives_ends_with_it_for_all() {
+    on_each(|backing| {
+        let [a, b] = backing.processes(POLICY);
+        let ttl = Duration::from_secs(600);
+        let forced = a.breaker.force_closed(ttl, "ana", "a test");
+        let guard = forced.expect("it has all it needs").guard();
+        b.becomes(State::ForcedClosed);
+        for _ in 0..9 {
+            b.fail();
+        }
+        drop(guard);
+        a.becomes(State::Closed);
+        b.becomes(State::Closed);
+        // One that another has replaced ends nothing when its value goes.
+        let forced = a.breaker.force_open(ttl, "ana", "a test");
+        let guard = forced.expect("it has all it needs").guard();
+        b.becomes(State::ForcedOpen);
+        let later = b.breaker.force_closed(ttl, "bob", "a test");
+        later.expect("it has all it needs");
+        a.becomes(State::ForcedClosed);
+        drop(guard);
+        b.breaker.clear_override();
+        a.becomes(State::Closed);
+        b.eventually("it is told", || {
+            b.moves(State::ForcedClosed, State::Closed) == 2
+        });
+    });
+}
+
+/// M17
+#[test]
+fn a_rejection_in_another_process_says_why_and_for_how_long() {
+    on_each(|backing| {
+        let [a, b] = backing.processes(POLICY);
+        for _ in 0..5 {
+            a.fail();
+        }
+        b.becomes(State::Open);
+        let rejected = b.breaker.try_acquire().expect_err("it is open");
+        assert_eq!(rejected.service(), "shared");
+        assert_eq!(rejected.kind(), RejectedKind::Open);
+        assert!(rejected.retry_after() > Some(Duration::from_secs(500)));
+        let expected = Reason::Threshold {
+            failures: 5,
+            threshold: 5,
+        };
+        assert_eq!(rejected.reason(), Some(expected));
+        assert_eq!(b.breaker.snapshot().reason, Some(expected));
+    });
+}
+
+/// M21
+#[test]
+fn two_versions_with_other_numbers_share_a_circuit() {
+    on_each(|backing| {
+        let early: Process = backing.start(POLICY.threshold(3));
+        let late: Process = backing.start(POLICY.threshold(5));
+        for _ in 0..3 {
+            early.fail();
+        }
+        early.becomes(State::Open);
+        late.becomes(State::Open);
+        late.breaker.reset();
+        early.becomes(State::Closed);
+        // What it hears of its own reset is one more.
+        thread::sleep(Duration::from_millis(300));
+        for _ in 0..5 {
+            late.fail();
+        }
+        early.becomes(State::Open);
+        late.becomes(State::Open);
     });
 }

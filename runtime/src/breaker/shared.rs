@@ -41,6 +41,7 @@ use crate::rules::fleet::CoverKind;
 use crate::rules::fleet::Force;
 use crate::rules::fleet::Snapshot;
 use crate::sharing::WhenStoreIsLost;
+use crate::state::State;
 use crate::word::Phase;
 use crate::word::Word;
 
@@ -176,6 +177,10 @@ impl Breaker {
             if change.reason == Reason::OverrideEnded && change.is_by_hand {
                 member.override_ended(change.generation);
             }
+            if matches!(change.to, State::Closed | State::HalfOpen) {
+                // What has opened it here is over here, so the others need not know any more.
+                *member.pending() = Pending::default();
+            }
         }
         if changes.opened() {
             member.bell.notify_one();
@@ -198,10 +203,13 @@ impl Breaker {
         let mut known = member.known();
         let is_of_old = snapshot.epoch < known.epoch && !is_certain;
         if is_of_old {
+            // The store may have lost what it knew, and asking puts it back.
+            member.ask_again();
             return;
         }
         let is_news = snapshot.epoch != known.epoch;
-        let has_heard_before = known.epoch != 0;
+        let has_counted_before = known.counts_since != 0;
+        let counts_before = known.counts_since;
         let numbers = self.service.numbers();
         let is_shadow = numbers.policy.get_shadow();
         let is_as_decided = self.gate.load().generation() == member.adopted();
@@ -209,7 +217,7 @@ impl Breaker {
         if is_shadow || !is_news && (!is_certain || is_as_decided) {
             return;
         }
-        if is_news && has_heard_before {
+        if has_counted_before && known.counts_since != counts_before {
             // What was seen in an epoch that is over.
             *member.pending() = Pending::default();
         }

@@ -117,13 +117,20 @@ impl Crew {
         if self.member.is_apart() && now < self.look_at {
             return earlier(next, Some(self.look_at));
         }
+        // First of all: what was asked for here while the store was lost would end by what it
+        // knows.
+        let mut wishes = self.member.take_wishes().into_iter();
+        while let Some(wish) = wishes.next() {
+            // Whoever has asked for something since wants that instead.
+            let again = self.force(wish).await.filter(|_| wishes.len() == 0);
+            if let Some(wish) = again {
+                self.member.wish_again(wish);
+            }
+        }
         if (self.member.take_out_of_date() || now >= self.look_at) && !self.look().await {
             return earlier(next, Some(self.look_at));
         }
         self.renumber().await;
-        for wish in self.member.take_wishes() {
-            self.force(wish).await;
-        }
         for (epoch, command) in self.member.probes(|probes| probes.take_outbox()) {
             self.end(epoch, command).await;
         }
@@ -201,23 +208,27 @@ impl Crew {
         }
     }
 
-    /// Tells all what somebody here wants. A person has asked for it, so it is told until it is
-    /// known to be done: twice it is the same.
-    async fn force(&mut self, wish: Wish) {
-        let Some(force) = wish.now() else {
-            return;
-        };
+    /// Tells all what somebody here wants. A person has asked for it, so it is tried once more
+    /// where it may not have been done; and what does no harm when it is done late or twice is
+    /// tried again when the store is back: that is answered.
+    async fn force(&mut self, wish: Wish) -> Option<Wish> {
+        let force = wish.now()?;
         let is_cover = matches!(force, Force::Cover { .. });
-        let done = self.submit(self.view(), Command::Force(force)).await;
+        let command = Command::Force(force);
+        let mut done = self.submit(self.view(), command.clone()).await;
+        if let Err(StoreError::Late | StoreError::TimedOut) = done {
+            done = self.submit(self.view(), command).await;
+        }
         match done {
             Ok(reply) => {
                 if let (true, Some(cover)) = (is_cover, &reply.snapshot.cover) {
                     wish.began(cover.id);
                 }
                 self.hear(&reply, false);
+                None
             }
-            Err(error) if error.is_about_one_circuit() => {}
-            Err(_) => self.member.wish_again(wish),
+            Err(error) if error.is_about_one_circuit() => None,
+            Err(_) => Some(wish),
         }
     }
 
@@ -320,19 +331,20 @@ impl Crew {
         let (epoch, is_closed, is_suspect) = {
             let known = self.member.known();
             let is_closed = known.phase == Phase::Closed && !known.is_covered();
-            (known.epoch, is_closed, known.is_suspect())
+            (known.counts_since, is_closed, known.is_suspect())
         };
+        if self.epoch != epoch {
+            // The first one began with what was told, or with what others have told before.
+            if self.epoch != 0 {
+                self.flushes.forget(self.breaker);
+                self.settles_at = None;
+            }
+            self.epoch = epoch;
+        }
         if policy.get_shadow() || !is_closed {
             *self.member.pending() = Pending::default();
             self.settles_at = None;
             return None;
-        }
-        if self.epoch != epoch {
-            if self.epoch != 0 {
-                self.flushes.forget(self.breaker);
-            }
-            self.epoch = epoch;
-            self.settles_at = None;
         }
         if self.member.take_suspicion() {
             self.flushes.begin(self.breaker);
@@ -387,7 +399,8 @@ impl Crew {
             // Twice would open circuits that are well; so what may have been told is not told
             // again.
             (Err(_), Some(due)) => self.flushes.done(due),
-            (Err(_), None) => {}
+            // Nothing was told, so it can be asked again whether it has settled.
+            (Err(_), None) => self.settles_at = Some(Instant::now() + SUSPECT),
             (Ok(reply), due) => {
                 if let Some(due) = due {
                     self.flushes.done(due);

@@ -17,6 +17,9 @@ use crate::rules::fleet::View;
 pub(crate) struct Known {
     /// Zero where nothing has been told.
     pub(crate) epoch: u64,
+    /// The epoch since which calls are counted together: an override that lay over a closed
+    /// circuit and is over leaves the counts as they were.
+    pub(crate) counts_since: u64,
     pub(crate) phase: Phase,
     until: Option<Tick>,
     length: u64,
@@ -38,8 +41,14 @@ impl Known {
     pub(crate) fn learn(&mut self, snapshot: &Snapshot, told: u64, now: Tick) {
         let here = |then: u64| now + Duration::from_millis(then.saturating_sub(told));
         let heard = Instant::now();
+        let goes_on = snapshot.epoch == self.epoch || self.cover_has_ended(snapshot, now);
         *self = Self {
             epoch: snapshot.epoch,
+            counts_since: if goes_on {
+                self.counts_since
+            } else {
+                snapshot.epoch
+            },
             phase: snapshot.phase,
             until: (snapshot.phase == Phase::Open).then(|| here(snapshot.until)),
             length: snapshot.length,
@@ -52,6 +61,14 @@ impl Known {
             heard: Some(heard),
             suspect_until: snapshot.is_suspect.then(|| heard + SUSPECT),
         };
+    }
+
+    /// Whether all the news is that an override is over, as was known here: calls have passed
+    /// since, and count.
+    fn cover_has_ended(&self, snapshot: &Snapshot, now: Tick) -> bool {
+        self.cover.as_ref().is_some_and(|(_, until)| *until <= now)
+            && snapshot.cover.is_none()
+            && snapshot.phase == self.phase
     }
 
     /// Whether successes matter to the others.

@@ -21,6 +21,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::AcqRel;
 use std::sync::atomic::Ordering::Acquire;
 use std::sync::atomic::Ordering::Release;
+use std::time::Duration;
 use std::time::Instant;
 
 use tokio::sync::Notify;
@@ -100,6 +101,9 @@ impl Wish {
         self.mine.store(id, Release);
     }
 }
+
+/// A wish is not tried any more that is older.
+const STALE: Duration = Duration::from_secs(30);
 
 impl Member {
     pub(crate) fn new(circuit: String, link: Arc<Link>, generation: u64) -> Self {
@@ -251,20 +255,22 @@ impl Member {
     pub(crate) fn wish(&self, force: Force, mine: Arc<AtomicU64>) -> bool {
         let is_told = self.is_shared();
         if is_told {
-            lock(&self.wishes).push(Wish {
-                force,
-                mine,
-                since: Instant::now(),
-            });
+            let since = Instant::now();
+            lock(&self.wishes).push(Wish { force, mine, since });
             self.bell.notify_one();
         }
         is_told
     }
 
-    /// It is not known whether it was done: it is told again when all can be heard.
+    /// Nobody knows whether it was done. What does no harm when it is done twice, or late, is
+    /// to be tried again.
     pub(crate) fn wish_again(&self, wish: Wish) {
-        lock(&self.wishes).push(wish);
-        self.ask_again();
+        let is_harmless = matches!(wish.force, Force::Cover { .. } | Force::ClearOnly(_));
+        let mut wishes = lock(&self.wishes);
+        if is_harmless && wishes.is_empty() && wish.since.elapsed() < STALE {
+            wishes.push(wish);
+            self.bell.notify_one();
+        }
     }
 
     pub(crate) fn take_wishes(&self) -> Vec<Wish> {

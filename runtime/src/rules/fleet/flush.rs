@@ -22,6 +22,9 @@ const SETTLE: u64 = 100;
 /// How often everybody is told that successes matter, in milliseconds.
 const TELL: u64 = 100;
 
+/// The epoch of a circuit that is counted for and has never moved, as far as the store knows.
+const UNMOVED: u64 = 1;
+
 impl Motion<'_> {
     pub(super) fn flush(&mut self, flush: &Flush) -> Status {
         let known = self.request.view.epoch;
@@ -30,7 +33,9 @@ impl Motion<'_> {
             return Status::Stale;
         }
         if self.state.epoch == 0 {
-            self.state.epoch = self.now.max(1);
+            // The store may have lost what it knew: so whoever knows of any move of the circuit
+            // knows of a later epoch, and is believed.
+            self.state.epoch = UNMOVED;
             self.is_changed = true;
         }
         let asked = Asked {

@@ -72,7 +72,9 @@ impl Listener for Sender {
     }
 
     fn told(&self, circuit: &str, told: &Told, _origin: &Arc<str>) {
-        let _ = self.0.send(Heard::Told(circuit.to_owned(), Box::new(told.clone())));
+        let _ = self
+            .0
+            .send(Heard::Told(circuit.to_owned(), Box::new(told.clone())));
     }
 
     fn renumbered(&self, circuit: &str) {
