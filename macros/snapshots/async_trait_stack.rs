@@ -71,8 +71,9 @@ fn find<'life0, 'async_trait>(
                                     let __out: ::core::option::Option<Result<u32, E>> = '__made_2: {
                                         let __rejected = '__refused_2: {
                                             if !::breakerbox::__private::is_in(&__guard) {
-                                                if let ::core::option::Option::Some(__rejected) = ::breakerbox::__private::refuse(
+                                                if let ::core::option::Option::Some(__rejected) = ::breakerbox::__private::refuse_before(
                                                     &mut __guard,
+                                                    ::core::option::Option::Some(&__bound_0),
                                                 ) {
                                                     break '__refused_2 __rejected;
                                                 }

@@ -55,8 +55,9 @@ async fn charge(order: &Order) -> Result<Receipt, breakerbox::Error<E>> {
                                         let __out: Result<Receipt, breakerbox::Error<E>> = '__made_2: {
                                             let __rejected = '__refused_2: {
                                                 if !::breakerbox::__private::is_in(&__guard) {
-                                                    if let ::core::option::Option::Some(__rejected) = ::breakerbox::__private::refuse(
+                                                    if let ::core::option::Option::Some(__rejected) = ::breakerbox::__private::refuse_before(
                                                         &mut __guard,
+                                                        ::core::option::Option::None,
                                                     ) {
                                                         break '__refused_2 __rejected;
                                                     }

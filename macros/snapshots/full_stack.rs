@@ -70,8 +70,9 @@ async fn charge(&self, order: &Order) -> Result<Receipt, PaymentError> {
                                     > = '__made_3: {
                                         let __rejected = '__refused_3: {
                                             if !::breakerbox::__private::is_in(&__guard) {
-                                                if let ::core::option::Option::Some(__rejected) = ::breakerbox::__private::refuse(
+                                                if let ::core::option::Option::Some(__rejected) = ::breakerbox::__private::refuse_before(
                                                     &mut __guard,
+                                                    ::core::option::Option::Some(&__bound_1),
                                                 ) {
                                                     break '__refused_3 __rejected;
                                                 }

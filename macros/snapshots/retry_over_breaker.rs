@@ -52,8 +52,9 @@ async fn charge(&self, order: &Order) -> Result<Receipt, PaymentError> {
                             let __out: Result<Receipt, PaymentError> = '__made_1: {
                                 let __rejected = '__refused_1: {
                                     if !::breakerbox::__private::is_in(&__guard) {
-                                        if let ::core::option::Option::Some(__rejected) = ::breakerbox::__private::refuse(
+                                        if let ::core::option::Option::Some(__rejected) = ::breakerbox::__private::refuse_before(
                                             &mut __guard,
+                                            ::core::option::Option::None,
                                         ) {
                                             break '__refused_1 __rejected;
                                         }

@@ -50,7 +50,7 @@ pub const fn is_in(guard: &Guard<'_>) -> bool {
 /// neither, where a probe has to be waited for, which [`wait_and_watch`] does.
 #[inline]
 pub fn refuse(guard: &mut Guard<'_>) -> Option<Rejected> {
-    guard.enter_cold()
+    guard.enter_cold(None)
 }
 
 /// The other way in of an async function that needs its arguments if it is rejected.

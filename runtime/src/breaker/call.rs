@@ -13,8 +13,10 @@ use pin_project_lite::pin_project;
 use crate::breaker::Breaker;
 use crate::breaker::Leave;
 use crate::breaker::Permit;
+use crate::breaker::Waits;
 use crate::breaker::guard::Guard;
 use crate::breaker::inside;
+use crate::clock::Tick;
 use crate::error::Error;
 use crate::rejected::Rejected;
 use crate::rejected::RejectedKind;
@@ -81,7 +83,7 @@ impl Guard<'_> {
                 *self = entered;
                 return Poll::Ready(None);
             }
-            if let Some(rejected) = self.enter_cold() {
+            if let Some(rejected) = self.enter_cold(None) {
                 return Poll::Ready(Some(rejected));
             }
         }
@@ -99,22 +101,23 @@ impl Guard<'_> {
     }
 
     /// The same at once. It answers with an `Option`, so that the guard is never moved; where
-    /// the guard is not in and nothing is said, it waits for leave.
+    /// the guard is not in and nothing is said, it waits for leave, until the timeout strikes
+    /// that is `around` it at the latest.
     #[inline]
-    pub(crate) fn enter_cold(&mut self) -> Option<Rejected> {
+    pub(crate) fn enter_cold(&mut self, around: Option<Tick>) -> Option<Rejected> {
         // The usual one first, which is handed on without being copied more than once.
         match self.breaker().refuse_at_once() {
-            None => self.enter_colder(),
+            None => self.enter_colder(around),
             rejected => rejected,
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn enter_colder(&mut self) -> Option<Rejected> {
+    fn enter_colder(&mut self, around: Option<Tick>) -> Option<Rejected> {
         let breaker = self.breaker();
         let is_inside = |generation| inside::is_inside(breaker, generation);
-        let entered = match breaker.leave(true, is_inside) {
+        let entered = match breaker.leave(Waits::Until(around), is_inside) {
             Leave::NotNeeded => breaker.try_acquire(),
             Leave::Riding(seen) | Leave::Given(seen) => {
                 Ok(breaker.admitted(seen, breaker.service.host.clock.now()))
@@ -124,6 +127,7 @@ impl Guard<'_> {
                 return None;
             }
             Leave::Busy => Err(breaker.refuse(RejectedKind::ProbesBusy)),
+            Leave::TooLate => Err(breaker.refuse(RejectedKind::Deadline)),
         };
         match entered {
             Ok(permit) => {
@@ -137,7 +141,7 @@ impl Guard<'_> {
     /// The same on this thread, which may wait.
     #[cold]
     pub(crate) fn enter_blocking(&mut self) -> Option<Rejected> {
-        if let Some(rejected) = self.enter_cold() {
+        if let Some(rejected) = self.enter_cold(None) {
             return Some(rejected);
         }
         self.block_on_leave();
@@ -152,6 +156,9 @@ impl Guard<'_> {
     /// for a probe in vain, and whoever waits counts it.
     #[inline]
     pub(crate) fn rejection(&self) -> Rejected {
+        if self.is_too_late() {
+            return Rejected::deadline(self.breaker().service.label);
+        }
         self.breaker().still_rejected()
     }
 }

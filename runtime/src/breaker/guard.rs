@@ -46,6 +46,9 @@ impl Stamp {
     /// For a call that has to ask the lock.
     pub(super) const OUTSIDE: Self = Self(!(Self::RUNNING | Self::COUNTED));
 
+    /// Of a call that is not in: it was given up at its deadline.
+    pub(super) const TOO_LATE: Self = Self(!(Self::RUNNING | Self::COUNTED | 4));
+
     const RUNNING: u64 = 1;
     const COUNTED: u64 = 2;
 
@@ -126,7 +129,13 @@ impl<'b> Guard<'b> {
         self.stamp = stamp;
     }
 
+    /// Whether it was given up at its deadline.
+    pub(super) fn is_too_late(&self) -> bool {
+        self.is_outside() && self.stamp == Stamp::TOO_LATE
+    }
+
     /// Which of those it is that wait for leave.
+    #[cfg(feature = "redis")]
     pub(super) const fn waiter(&self) -> u64 {
         self.stamp.0
     }

@@ -127,6 +127,18 @@ pub struct Breaker {
     used: AtomicU64,
 }
 
+/// Whether a call waits for leave to probe.
+#[derive(Clone, Copy)]
+enum Waits {
+    Not,
+    /// At most until the timeout strikes that is around it in its own stack.
+    #[cfg_attr(
+        not(feature = "redis"),
+        expect(dead_code, reason = "nobody has to be waited for")
+    )]
+    Until(Option<Tick>),
+}
+
 /// What few breakers ever need.
 #[derive(Default)]
 struct Seldom {
@@ -342,10 +354,12 @@ impl Breaker {
             return Err(rejected);
         }
         let now = self.service.host.clock.now();
-        match self.leave(false, |generation| inside::is_inside(self, generation)) {
+        match self.leave(Waits::Not, |generation| inside::is_inside(self, generation)) {
             Leave::NotNeeded => self.try_acquire_here(now),
             Leave::Riding(seen) | Leave::Given(seen) => Ok(self.admitted(seen, now)),
-            Leave::Asked(_) | Leave::Busy => Err(self.refuse(RejectedKind::ProbesBusy)),
+            Leave::Asked(_) | Leave::Busy | Leave::TooLate => {
+                Err(self.refuse(RejectedKind::ProbesBusy))
+            }
         }
     }
 

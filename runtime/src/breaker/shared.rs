@@ -15,10 +15,12 @@ use std::time::Instant;
 
 use crate::blocking;
 use crate::breaker::Breaker;
+use crate::breaker::Waits;
 use crate::breaker::guard::Guard;
 use crate::breaker::guard::Stamp;
 use crate::cells::Tally;
 use crate::clock::Tick;
+use crate::deadline::Deadline;
 use crate::event::By;
 use crate::member::Answer;
 use crate::member::Link;
@@ -57,6 +59,8 @@ pub(super) enum Leave {
     Asked(u64),
     /// Nobody may now.
     Busy,
+    /// Its deadline has passed.
+    TooLate,
 }
 
 /// What a message says and an answer does not.
@@ -108,7 +112,7 @@ impl Breaker {
     }
 
     /// A call was neither let in nor refused by the word.
-    pub(super) fn leave(&self, may_wait: bool, is_inside: impl Fn(u64) -> bool) -> Leave {
+    pub(super) fn leave(&self, waits: Waits, is_inside: impl Fn(u64) -> bool) -> Leave {
         let Some(member) = self.member() else {
             return Leave::NotNeeded;
         };
@@ -122,8 +126,16 @@ impl Breaker {
             return Leave::Riding(Word::new(generation, Ticket::RIDING, Phase::Leased));
         }
         let wait = self.policy().get_probe_wait();
-        if may_wait && !wait.is_zero() {
-            let asked = member.probes(|probes| probes.ask(wait, Instant::now()));
+        if let Waits::Until(around) = waits
+            && !wait.is_zero()
+        {
+            let host = &self.service.host;
+            let until = Deadline::nearest(host, around);
+            let left = until.map(|until| until.since(host.clock.now()));
+            if left == Some(Duration::ZERO) {
+                return Leave::TooLate;
+            }
+            let asked = member.probes(|probes| probes.ask(wait, left, Instant::now()));
             member.bell.notify_one();
             return asked.map_or(Leave::Busy, Leave::Asked);
         }
@@ -411,6 +423,10 @@ impl Guard<'_> {
                 self.set(leased, Stamp::at(breaker.tick()));
             }
             Answer::Over => breaker.service.cells.add(Tally::Rejected),
+            Answer::TooLate => {
+                breaker.service.cells.add(Tally::Rejected);
+                self.set(Word::NONE, Stamp::TOO_LATE);
+            }
             Answer::Again => {
                 if let Ok(permit) = breaker.try_acquire() {
                     *self = permit.guard;

@@ -5,6 +5,7 @@ use std::task::Context;
 use std::task::Poll;
 
 use crate::breaker::Breaker;
+use crate::breaker::Waits;
 use crate::breaker::guard::Guard;
 use crate::breaker::guard::Stamp;
 use crate::event::By;
@@ -28,6 +29,8 @@ pub(super) enum Leave {
     Asked(u64),
     #[allow(dead_code)]
     Busy,
+    #[allow(dead_code)]
+    TooLate,
 }
 
 /// What is known of an override as others know it: nothing.
@@ -46,7 +49,7 @@ impl Breaker {
     pub(super) fn share_live(&self, _takes_back: bool, _changed: Policy) {}
 
     #[inline]
-    pub(super) fn leave(&self, _may_wait: bool, _is_inside: impl Fn(u64) -> bool) -> Leave {
+    pub(super) fn leave(&self, _waits: Waits, _is_inside: impl Fn(u64) -> bool) -> Leave {
         Leave::NotNeeded
     }
 

@@ -14,8 +14,10 @@ use crate::verdict::Verdict;
 /// A lease is good for so long, and is renewed three times in it.
 pub(crate) const LEASE: Duration = Duration::from_secs(2);
 
-/// How long leave is kept that nobody waits for.
+/// How long leave is kept that nobody waits for. Longer each time that nobody came for it, since
+/// whoever wanted it may come seldom; but others might probe meanwhile.
 const KEPT: Duration = Duration::from_secs(1);
+const KEPT_AT_MOST: Duration = Duration::from_secs(64);
 
 /// How soon leave is asked for again that was not given, and how late at most.
 const SOONEST: Duration = Duration::from_millis(50);
@@ -29,6 +31,8 @@ pub(crate) struct Probes {
     next_id: u64,
     /// Leave that was given to nobody in particular.
     kept: Option<(u32, Instant)>,
+    /// How long it was kept in vain last.
+    vain: Duration,
     /// Somebody would take it who does not wait.
     is_wanted: bool,
     /// Before, nobody asks.
@@ -54,6 +58,8 @@ struct Place {
 struct Waiter {
     id: u64,
     until: Instant,
+    /// What it is told then.
+    too_late: Answer,
     waker: Option<Waker>,
     answer: Option<Answer>,
 }
@@ -65,20 +71,32 @@ pub(crate) enum Answer {
     Leave(u32, u64),
     /// It may not.
     Over,
+    /// It may not, since its deadline has passed.
+    TooLate,
     /// The circuit has moved: it asks the circuit.
     Again,
 }
 
 impl Probes {
-    /// A call wants leave and waits so long. Nothing where nobody would be asked so soon.
-    pub(crate) fn ask(&mut self, wait: Duration, now: Instant) -> Option<u64> {
+    /// A call wants leave and waits so long, or as long as its deadline lets it. Nothing where
+    /// nobody would be asked so soon.
+    pub(crate) fn ask(
+        &mut self,
+        wait: Duration,
+        deadline: Option<Duration>,
+        now: Instant,
+    ) -> Option<u64> {
         if self.ask_after.is_some_and(|after| now < after) {
             return None;
         }
         self.next_id += 1;
         self.waiting.push_back(Waiter {
             id: self.next_id,
-            until: now + wait,
+            until: now + deadline.map_or(wait, |left| left.min(wait)),
+            too_late: match deadline {
+                Some(left) if left <= wait => Answer::TooLate,
+                Some(_) | None => Answer::Over,
+            },
             waker: None,
             answer: None,
         });
@@ -89,6 +107,7 @@ impl Probes {
     pub(crate) fn take_kept(&mut self, generation: u64) -> Option<u32> {
         self.is_wanted = true;
         let (place, _) = self.kept.take()?;
+        self.vain = Duration::ZERO;
         let known = self.places.get(place as usize).copied().flatten()?;
         (known.generation == generation && !known.is_lost).then_some(place)
     }
@@ -244,23 +263,30 @@ impl Probes {
     pub(crate) fn pass_time(&mut self, now: Instant) -> Option<Instant> {
         for waiter in &mut self.waiting {
             if waiter.answer.is_none() && waiter.until <= now {
-                self.woken.extend(waiter.tell(Answer::Over));
+                let too_late = waiter.too_late;
+                self.woken.extend(waiter.tell(too_late));
             }
         }
         if let Some((kept, since)) = self.kept
-            && now >= since + KEPT
+            && now >= since + self.keeps()
         {
+            self.vain = self.keeps();
             self.kept = None;
             self.end(kept, RELEASED);
         }
         let waiting = self.waiting.iter().filter(|it| it.answer.is_none());
-        let kept = self.kept.map(|(_, since)| since + KEPT);
+        let kept = self.kept.map(|(_, since)| since + self.keeps());
         let places = self.places.iter().flatten().filter(|it| !it.is_lost);
         waiting
             .map(|waiter| waiter.until)
             .chain(kept)
             .chain(places.map(|place| place.renew_at))
             .min()
+    }
+
+    /// How long leave is kept now.
+    fn keeps(&self) -> Duration {
+        (self.vain * 2).clamp(KEPT, KEPT_AT_MOST)
     }
 
     /// The leases that are to be renewed now, with their epochs.
@@ -329,8 +355,8 @@ mod tests {
     #[test]
     fn whoever_came_first_gets_the_first_leave() {
         let (mut probes, now) = (Probes::default(), Instant::now());
-        let first = probes.ask(WAIT, now).expect("it may ask");
-        let second = probes.ask(WAIT, now).expect("it may ask");
+        let first = probes.ask(WAIT, None, now).expect("it may ask");
+        let second = probes.ask(WAIT, None, now).expect("it may ask");
         assert!(probes.want_leave(now));
         probes.granted(7, 1, 3, now);
         assert_eq!(poll(&mut probes, first), Poll::Ready(Answer::Leave(0, 3)));
@@ -344,12 +370,12 @@ mod tests {
     #[test]
     fn leave_that_comes_when_its_caller_is_gone_is_given_back_at_once() {
         let (mut probes, now) = (Probes::default(), Instant::now());
-        let id = probes.ask(WAIT, now).expect("it may ask");
+        let id = probes.ask(WAIT, None, now).expect("it may ask");
         probes.forget(id);
         probes.granted(7, 1, 3, now);
         assert_eq!(ends(&mut probes), [Some(7)]);
         // Also where it had come, and the caller has not seen it.
-        let id = probes.ask(WAIT, now).expect("it may ask");
+        let id = probes.ask(WAIT, None, now).expect("it may ask");
         probes.granted(8, 1, 3, now);
         assert!(probes.forget(id));
         assert_eq!(ends(&mut probes), [Some(8)]);
@@ -358,11 +384,22 @@ mod tests {
     #[test]
     fn whoever_has_waited_long_enough_is_told_so() {
         let (mut probes, now) = (Probes::default(), Instant::now());
-        let id = probes.ask(WAIT, now).expect("it may ask");
+        let id = probes.ask(WAIT, None, now).expect("it may ask");
         assert_eq!(probes.pass_time(now), Some(now + WAIT));
         assert_eq!(poll(&mut probes, id), Poll::Pending);
         assert_eq!(probes.pass_time(now + WAIT), None);
         assert_eq!(poll(&mut probes, id), Poll::Ready(Answer::Over));
+    }
+
+    #[test]
+    fn whoever_has_a_deadline_waits_no_longer_and_knows_why() {
+        let (mut probes, now) = (Probes::default(), Instant::now());
+        let soon = probes.ask(WAIT, Some(WAIT / 2), now).expect("it may ask");
+        let late = probes.ask(WAIT, Some(WAIT * 2), now).expect("it may ask");
+        assert_eq!(probes.pass_time(now + WAIT / 2), Some(now + WAIT));
+        assert_eq!(poll(&mut probes, soon), Poll::Ready(Answer::TooLate));
+        probes.pass_time(now + WAIT);
+        assert_eq!(poll(&mut probes, late), Poll::Ready(Answer::Over));
     }
 
     #[test]
@@ -371,7 +408,7 @@ mod tests {
         let mut pauses = Vec::new();
         let mut then = now;
         for _ in 0..7 {
-            assert!(probes.ask(WAIT, then).is_some());
+            assert!(probes.ask(WAIT, None, then).is_some());
             probes.refused(then);
             let soon = (1..=1_000).find(|ms| {
                 let later = then + Duration::from_millis(*ms);
@@ -379,12 +416,12 @@ mod tests {
             });
             let pause = Duration::from_millis(soon.expect("a second at most"));
             pauses.push(pause.as_millis());
-            assert!(probes.ask(WAIT, then).is_none());
+            assert!(probes.ask(WAIT, None, then).is_none());
             then += pause;
         }
         assert_eq!(pauses, [50, 100, 200, 400, 800, 1000, 1000]);
         probes.moved();
-        assert!(probes.ask(WAIT, then).is_some());
+        assert!(probes.ask(WAIT, None, then).is_some());
     }
 
     #[test]
@@ -400,12 +437,18 @@ mod tests {
         probes.granted(8, 1, 3, now);
         probes.pass_time(now + KEPT);
         assert_eq!(ends(&mut probes), [Some(8)]);
+        // Whoever comes seldom finds it one day.
+        probes.take_kept(3);
+        probes.granted(9, 1, 3, now);
+        probes.pass_time(now + KEPT);
+        assert_eq!(ends(&mut probes), []);
+        assert_eq!(probes.take_kept(3), Some(1));
     }
 
     #[test]
     fn a_probe_renews_its_lease_three_times_before_it_runs_out() {
         let (mut probes, now) = (Probes::default(), Instant::now());
-        let id = probes.ask(WAIT, now).expect("it may ask");
+        let id = probes.ask(WAIT, None, now).expect("it may ask");
         probes.granted(7, 1, 3, now);
         assert!(poll(&mut probes, id).is_ready());
         assert_eq!(probes.renewals(now), []);
@@ -423,7 +466,7 @@ mod tests {
     #[test]
     fn whoever_waits_looks_for_itself_when_the_store_is_lost() {
         let (mut probes, now) = (Probes::default(), Instant::now());
-        let id = probes.ask(WAIT, now).expect("it may ask");
+        let id = probes.ask(WAIT, None, now).expect("it may ask");
         probes.lose_all();
         assert_eq!(poll(&mut probes, id), Poll::Ready(Answer::Again));
     }

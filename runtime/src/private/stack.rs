@@ -128,6 +128,12 @@ fn rate_limiter(policies: &'static Policies) -> &'static RateLimiter {
 }
 
 /// By the clock of the registry, when the nearest timeout around strikes.
+/// As [`refuse`](super::refuse) does, where a timeout of the same function is around it.
+#[inline]
+pub fn refuse_before(guard: &mut Guard<'_>, bound: Option<&Bound>) -> Option<Rejected> {
+    guard.enter_cold(bound.map(Bound::nearest))
+}
+
 fn nearest(policies: &Policies, bound: Option<&Bound>) -> Option<Tick> {
     Deadline::nearest(policies.host(), bound.map(Bound::nearest))
 }

@@ -31,7 +31,7 @@ impl Nest<'_> {
             in_breaker: true,
             ..around.clone()
         };
-        let ask = self.asked(&refused);
+        let ask = self.asked(&refused, around);
         let ty = self.layer_type(around);
         let inner = self.layer(index + 1, &inside);
         let told = self.may_refuse(index + 1, around.in_retry).then(|| {
@@ -60,7 +60,7 @@ impl Nest<'_> {
     }
 
     /// Goes in, or leaves with the rejection.
-    fn asked(&self, refused: &syn::Lifetime) -> TokenStream {
+    fn asked(&self, refused: &syn::Lifetime, around: &Around) -> TokenStream {
         let Expansion {
             krate,
             span,
@@ -68,9 +68,10 @@ impl Nest<'_> {
             ..
         } = self.shared;
         let (guard, rejected) = (&locals.guard, &locals.rejected);
+        let bound = self.bound_of(around);
         let asks = if self.is_async() {
             vec![
-                quote_spanned!(*span=> #krate::__private::refuse(&mut #guard)),
+                quote_spanned!(*span=> #krate::__private::refuse_before(&mut #guard, #bound)),
                 quote_spanned!(*span=> #krate::__private::wait(&mut #guard).await),
             ]
         } else {
