@@ -126,14 +126,14 @@ impl Crew {
 
     /// Asks how the circuit stands. Says whether that is known now.
     async fn look(&mut self) -> bool {
-        let asked = self.member.known().epoch;
+        let told = self.member.told();
         let looked = self.submit(self.view(), Command::Sync).await;
         let Ok(reply) = looked else {
             // It is asked again when there is a connection, or by the pause of what is wrong.
             self.look_at = Instant::now() + self.pause;
             return false;
         };
-        self.hear(&reply, self.is_certain(asked));
+        self.hear_how_it_stands(&reply, told);
         self.member.set_apart(false);
         self.pause = SOONEST;
         let each = self.store.polls().unwrap_or(LOOK);
@@ -232,7 +232,7 @@ impl Crew {
     async fn acquire(&mut self) {
         let token = fastrand::u64(1..);
         let ttl = millis(LEASE);
-        let asked = self.member.known().epoch;
+        let told = self.member.told();
         let answer = self
             .submit(self.view(), Command::Acquire { token, ttl })
             .await;
@@ -240,8 +240,10 @@ impl Crew {
         let Ok(reply) = answer else {
             return self.member.probes(|probes| probes.refused(now));
         };
-        let is_pass = reply.status == Status::Pass;
-        self.hear(&reply, is_pass && self.is_certain(asked));
+        match reply.status {
+            Status::Pass => self.hear_how_it_stands(&reply, told),
+            _ => self.hear(&reply, false),
+        }
         match reply.status {
             Status::Granted => {
                 let epoch = reply.snapshot.epoch;
@@ -306,7 +308,10 @@ impl Crew {
             .as_ref()
             .map(|due| due.flush.clone())
             .unwrap_or_default();
-        let told = self.submit(self.view(), Command::Flush(flush)).await;
+        // It is about the epoch of all, whatever has become of the circuit here: of no epoch, it
+        // would count in any.
+        let view = self.view_if(true);
+        let told = self.submit(view, Command::Flush(flush)).await;
         match (told, due) {
             (Err(StoreError::Late), Some(due)) => {
                 // It was not done, so it can be done again.
@@ -349,15 +354,24 @@ impl Crew {
         self.member.probes(|probes| probes.lose_all());
     }
 
-    /// Whether an answer stands, also where it is of an earlier epoch: nothing was heard since
-    /// the store was asked. Messages are heard as they come, and an answer that was given before
-    /// one may be looked at after it.
-    fn is_certain(&self, asked: u64) -> bool {
-        self.member.known().epoch == asked
+    /// An answer stands, also where it is of an earlier epoch, if the store has told nothing
+    /// since it was asked, when so often had been told. Messages are heard as they come, and an
+    /// answer that was given before one may be looked at after it; then it is asked again, also
+    /// where the message was no news.
+    fn hear_how_it_stands(&self, reply: &Reply, told: u64) {
+        let is_certain = self.member.told() == told;
+        let is_of_old = reply.snapshot.epoch < self.member.known().epoch;
+        if is_of_old && !is_certain {
+            self.member.ask_again();
+        }
+        self.hear(reply, is_certain);
     }
 
     fn view(&self) -> View {
-        let stands = self.breaker.generation() == self.member.adopted();
+        self.view_if(self.breaker.generation() == self.member.adopted())
+    }
+
+    fn view_if(&self, stands: bool) -> View {
         let live = self.member.live().told().clone();
         let known = self.member.known();
         known.view(stands, live, LEASE, self.breaker.tick())

@@ -92,6 +92,9 @@ impl Listener for Ears {
         let Some(breaker) = self.breakers().get(circuit).copied() else {
             return;
         };
+        if let Some(member) = breaker.member() {
+            member.was_told(told.snapshot.epoch);
+        }
         breaker.hear_live(told.snapshot.live, told.live.as_deref(), told.now);
         match told.what {
             What::Moved { reason, .. } => {

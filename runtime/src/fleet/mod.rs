@@ -8,6 +8,8 @@ mod budget;
 mod crew;
 mod ears;
 mod flushes;
+#[cfg(test)]
+mod model;
 
 use std::io;
 use std::sync::Arc;

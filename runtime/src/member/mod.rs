@@ -49,6 +49,8 @@ pub(crate) struct Member {
     /// Something is wrong with this circuit in the store, which is no matter of the others.
     is_apart: AtomicBool,
     is_out_of_date: AtomicBool,
+    /// How often the store has told something of it unasked.
+    told: AtomicU64,
     /// Somebody has seen failures, and successes come to matter.
     is_suspected: AtomicBool,
     known: Mutex<Known>,
@@ -74,6 +76,7 @@ impl Member {
             adopted: AtomicU64::new(generation),
             is_apart: AtomicBool::new(false),
             is_out_of_date: AtomicBool::new(true),
+            told: AtomicU64::new(0),
             is_suspected: AtomicBool::new(false),
             known: Mutex::default(),
             live: Mutex::default(),
@@ -120,6 +123,21 @@ impl Member {
     /// Whether the store has to be asked; it is, then.
     pub(crate) fn take_out_of_date(&self) -> bool {
         self.is_out_of_date.swap(false, AcqRel)
+    }
+
+    /// The store has told something unasked, of this epoch. If a later one is known here, the
+    /// store has lost that, and has to be told.
+    pub(crate) fn was_told(&self, epoch: u64) {
+        self.told.fetch_add(1, AcqRel);
+        let is_of_old = epoch < self.known().epoch;
+        if is_of_old {
+            self.ask_again();
+        }
+    }
+
+    /// How often that was so.
+    pub(crate) fn told(&self) -> u64 {
+        self.told.load(Acquire)
     }
 
     /// Somebody has seen failures: successes matter from now on.

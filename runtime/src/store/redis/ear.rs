@@ -103,6 +103,7 @@ mod tests {
             snapshot: Snapshot::default(),
             now: 1,
             instance: 1,
+            live: None,
         };
         ear.down(&StoreError::TimedOut);
         ear.down(&StoreError::TimedOut);

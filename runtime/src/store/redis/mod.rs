@@ -23,6 +23,8 @@ mod slots;
 mod stream;
 mod supervisor;
 #[cfg(test)]
+mod testing;
+#[cfg(test)]
 mod tests;
 mod time;
 mod tls;
