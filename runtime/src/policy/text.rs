@@ -154,7 +154,7 @@ fn write_value(policy: &Policy, key: Key) -> Option<String> {
     }
 }
 
-fn text(value: impl ToString) -> String {
+fn text(value: impl Copy + ToString) -> String {
     value.to_string()
 }
 
