@@ -6,11 +6,15 @@ use std::time::SystemTime;
 
 use crate::declaration::Conflict;
 use crate::limit_conflict::LimitConflict;
+#[cfg(feature = "redis")]
+use crate::numbers::Difference;
 use crate::reason::Reason;
 use crate::settings::ConfigError;
 use crate::settings::ReloadError;
 use crate::settings::Reloaded;
 use crate::settings::Setting;
+#[cfg(feature = "redis")]
+use crate::sharing::WhenStoreIsLost;
 use crate::state::State;
 
 /// Something that happened, as a listener of
@@ -45,6 +49,8 @@ pub enum Event {
     StoreLost {
         /// Why, as far as it is known.
         cause: Arc<str>,
+        /// What becomes of calls until it is found again.
+        policy: WhenStoreIsLost,
     },
     /// Something is wrong with the set-up; calls are guarded all the same.
     Warning(Warning),
@@ -70,6 +76,10 @@ pub struct Transition {
     pub open_for: Option<Duration>,
     /// Who forced it, or had forced it, and why; nobody where the configuration did.
     pub by: Option<By>,
+    /// The process that moved it, where processes share the circuit and it was moved by another
+    /// one: by its host and number, or by the name that was given to its store. None where it
+    /// moved here, or where nobody has said who it was.
+    pub origin: Option<Arc<str>>,
     /// The generation that began. It rises by one with each transition of a circuit that the
     /// rules make; a gap tells that somebody has forced or reset the circuit or changed its
     /// window, or else that events were lost.
@@ -186,8 +196,25 @@ pub enum Warning {
     /// The files of the configuration are not watched.
     #[error("the configuration is not watched: {0}")]
     NotWatched(String),
+    /// Processes that share the circuit of a service go by different numbers, as two versions
+    /// do during a rollout. The circuit works all the same: whoever moves it does so by its
+    /// own numbers. Told again only where other numbers come.
+    #[cfg(feature = "redis")]
+    #[error("processes that share `{service}` go by different numbers: {}", listed(.differences))]
+    NumbersDiffer {
+        /// The service.
+        service: &'static str,
+        /// Where they differ.
+        differences: Vec<Difference>,
+    },
     /// No background thread could be started, so metrics are published only by
     /// `publish_metrics()` and listeners hear nothing before that.
     #[error("the background thread could not be started: {0}")]
     NoThread(String),
+}
+
+#[cfg(feature = "redis")]
+fn listed(differences: &[Difference]) -> String {
+    let all = differences.iter().map(ToString::to_string);
+    all.collect::<Vec<_>>().join(", ")
 }

@@ -143,6 +143,19 @@
 //! | `breakerbox_retry_budget_exhausted_total` | counter | `service` | calls that were not made again since the budget was used up |
 //! | `breakerbox_fallbacks_total` | counter | `service`, `result` | answers of fallbacks: `success`, or `failure` where the fallback failed, too |
 //!
+//! Where processes share their circuits ([`RegistryBuilder::store`](RegistryBuilder#method.store),
+//! feature `redis`) there are these, too:
+//!
+//! | name | kind | labels | what |
+//! |---|---|---|---|
+//! | `breakerbox_store_up` | gauge | | 1 while this process decides together with the others |
+//! | `breakerbox_store_commands_total` | counter | `op` | commands sent: `sync`, `flush`, `acquire`, `renew`, `end`, `force`, `heartbeat`, `journal`, `numbers` |
+//! | `breakerbox_store_dropped_total` | counter | `reason` | commands that were not done, or of which that is not known: `unavailable`, `timed_out`, `late`, `full`, `denied`, `foreign` |
+//! | `breakerbox_store_push_lag_seconds` | gauge | | how long the last message was on its way |
+//! | `breakerbox_store_reconnects_total` | counter | | how often the store was reached again |
+//! | `breakerbox_store_foreign_messages_total` | counter | | messages on the channel that are of another program, or of a version to come |
+//! | `breakerbox_config_mismatch` | gauge | `service` | 1 while processes that share the circuit go by different numbers, as during a rollout |
+//!
 //! No timer moves a circuit: `state="open"` stays 1 after the cooldown until somebody
 //! calls. [`Registry::close`] at the end of `main` publishes the last counts.
 //!
@@ -186,10 +199,14 @@ mod fleet;
 mod gate;
 mod host;
 mod hot;
+#[cfg(feature = "redis")]
+mod journal;
 mod limit_conflict;
 #[cfg(feature = "redis")]
 mod member;
 mod name;
+#[cfg(feature = "redis")]
+mod numbers;
 mod outcome;
 mod policies;
 mod policy;
@@ -202,6 +219,8 @@ mod rejected;
 mod ring;
 mod rules;
 mod settings;
+#[cfg(feature = "redis")]
+mod sharing;
 mod site;
 mod state;
 #[cfg(feature = "redis")]
@@ -279,10 +298,14 @@ pub use event::Warning;
 pub use event::WouldOpen;
 pub use first_error::FirstError;
 pub use first_error::KeepsFirst;
-pub use limit_conflict::LimitConflict;
 #[cfg(feature = "redis")]
-pub use member::WhenStoreIsLost;
+pub use journal::JournalEntry;
+#[cfg(feature = "redis")]
+pub use journal::JournalError;
+pub use limit_conflict::LimitConflict;
 pub use name::NameError;
+#[cfg(feature = "redis")]
+pub use numbers::Difference;
 pub use outcome::FromRejected;
 pub use outcome::FromTimedOut;
 pub use outcome::Outcome;
@@ -309,6 +332,8 @@ pub use registry::Registry;
 pub use registry::RegistryBuilder;
 pub use registry::WithRegistry;
 pub use registry::breaker;
+#[cfg(feature = "redis")]
+pub use registry::journal;
 pub use registry::policies;
 pub use registry::publish_metrics;
 pub use registry::services;
@@ -335,6 +360,12 @@ pub use settings::ReloadError;
 pub use settings::Reloaded;
 pub use settings::Setting;
 pub use settings::Source;
+#[cfg(feature = "redis")]
+pub use sharing::Sharing;
+#[cfg(feature = "redis")]
+pub use sharing::SharingState;
+#[cfg(feature = "redis")]
+pub use sharing::WhenStoreIsLost;
 pub use site::CallSite;
 pub use site::call_sites;
 pub use state::State;

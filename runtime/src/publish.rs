@@ -6,6 +6,8 @@
 //! long calls took goes to one recorder, the next: a histogram takes samples and no totals.
 
 mod stacks;
+#[cfg(feature = "redis")]
+pub(crate) mod store;
 
 use std::sync::Mutex;
 use std::sync::PoisonError;

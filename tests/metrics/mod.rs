@@ -9,6 +9,7 @@ mod names;
 mod recorders;
 mod rules;
 mod series;
+mod store;
 
 use breakerbox::Registry;
 use metrics_exporter_prometheus::PrometheusBuilder;

@@ -113,6 +113,8 @@ fn the_tool_of_prometheus_finds_nothing_wrong() {
     let registry = Registry::builder()
         .declare("promtool")
         .call_durations()
+        // Nobody listens at this port.
+        .redis("redis://127.0.0.1:1")
         .build()
         .unwrap();
     registry

@@ -11,6 +11,7 @@ mod exposition;
 mod install;
 mod leaving;
 mod page;
+mod store;
 mod threads;
 
 use std::alloc::System;

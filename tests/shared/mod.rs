@@ -4,4 +4,5 @@ mod fleet;
 mod leaving;
 mod live;
 mod probes;
+mod seen;
 mod together;

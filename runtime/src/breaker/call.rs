@@ -185,10 +185,10 @@ where
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.project();
-        if !this.guard.is_in() {
-            if let Some(rejected) = ready!(this.guard.poll_entry(context)) {
-                return Poll::Ready(Err(Error::Rejected(rejected)));
-            }
+        if !this.guard.is_in()
+            && let Some(rejected) = ready!(this.guard.poll_entry(context))
+        {
+            return Poll::Ready(Err(Error::Rejected(rejected)));
         }
         let out = ready!(this.guard.poll(this.body, context));
         this.guard.settle(verdict(&out));

@@ -78,6 +78,8 @@ pub use watch::Watch;
 
 pub(crate) use configured::Held;
 pub(crate) use service::Service;
+#[cfg(feature = "redis")]
+pub(crate) use shared::News;
 
 use guard::Ending;
 use guard::Stamp;
@@ -481,6 +483,7 @@ impl Breaker {
         for (breaker, changes) in all.zip(&changes) {
             breaker.tell(changes);
         }
+        main.share_numbers();
     }
 }
 

@@ -78,6 +78,7 @@ pub(super) enum Note {
         change: Change,
         key: Option<Arc<str>>,
         by: Option<By>,
+        origin: Option<Arc<str>>,
     },
     Cancellations,
     #[cfg(feature = "redis")]
@@ -184,8 +185,19 @@ impl Service {
         spans[ending].get_or_insert_default().hand_on(&all, record);
     }
 
-    /// Counts a change, and leaves a note for whoever publishes it.
+    /// Counts a change that was made here, and leaves a note for whoever publishes it.
     pub(super) fn tell(&self, change: Change, key: Option<&Arc<str>>, by: Option<By>) {
+        self.tell_of(change, key, by, None);
+    }
+
+    /// The same, of a change that another process has made, where its name is known.
+    pub(super) fn tell_of(
+        &self,
+        change: Change,
+        key: Option<&Arc<str>>,
+        by: Option<By>,
+        origin: Option<Arc<str>>,
+    ) {
         if change.opens() {
             self.last_failure.forget();
         }
@@ -209,6 +221,7 @@ impl Service {
             change,
             key: key.cloned(),
             by: by.filter(|_| change.is_by_hand),
+            origin,
         });
     }
 
@@ -297,11 +310,16 @@ impl Service {
 
     pub(super) fn event_of(&self, note: Note) -> Event {
         match note {
-            Note::Change { change, key, by } => {
+            Note::Change {
+                change,
+                key,
+                by,
+                origin,
+            } => {
                 let now = self.host.clock.now();
                 let wall = SystemTime::now();
                 let at = wall.checked_sub(now.since(change.at)).unwrap_or(wall);
-                self.event(change, key, by, at)
+                self.event(change, key, (by, origin), at)
             }
             Note::Cancellations => Event::Warning(Warning::Cancellations {
                 service: self.name,
@@ -316,7 +334,7 @@ impl Service {
         &self,
         change: Change,
         key: Option<Arc<str>>,
-        by: Option<By>,
+        (by, origin): (Option<By>, Option<Arc<str>>),
         at: SystemTime,
     ) -> Event {
         let open_for = change.until.map(|until| until.since(change.at));
@@ -330,6 +348,7 @@ impl Service {
                 at,
                 open_for,
                 by,
+                origin,
                 generation: change.generation,
             }),
             Scope::Beneath => Event::WouldOpen(WouldOpen {

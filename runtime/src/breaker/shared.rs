@@ -25,7 +25,6 @@ use crate::member::Link;
 use crate::member::Member;
 use crate::member::Pending;
 use crate::member::Probes;
-use crate::member::WhenStoreIsLost;
 use crate::reason::Reason;
 use crate::rejected::Rejected;
 use crate::rejected::RejectedKind;
@@ -41,6 +40,7 @@ use crate::rules::fleet;
 use crate::rules::fleet::CoverKind;
 use crate::rules::fleet::Force;
 use crate::rules::fleet::Snapshot;
+use crate::sharing::WhenStoreIsLost;
 use crate::word::Phase;
 use crate::word::Word;
 
@@ -56,6 +56,15 @@ pub(super) enum Leave {
     Asked(u64),
     /// Nobody may now.
     Busy,
+}
+
+/// What a message says and an answer does not.
+#[derive(Debug, Default)]
+pub(crate) struct News {
+    /// Why the circuit has moved.
+    pub(crate) reason: Option<Reason>,
+    /// What the other process is called that has moved it.
+    pub(crate) origin: Option<Arc<str>>,
 }
 
 /// An override that all have been told of: which one it is where all know it, as soon as the
@@ -173,15 +182,15 @@ impl Breaker {
         }
     }
 
+    /// Other numbers are in force.
+    pub(super) fn share_numbers(&self) {
+        if let Some(member) = self.member() {
+            member.compare_again();
+        }
+    }
+
     /// The others have decided, or the store has answered: so it stood at `told`, by its time.
-    /// Nobody says why in an answer.
-    pub(crate) fn hear(
-        &self,
-        snapshot: &Snapshot,
-        told: u64,
-        reason: Option<Reason>,
-        is_certain: bool,
-    ) {
+    pub(crate) fn hear(&self, snapshot: &Snapshot, told: u64, news: &News, is_certain: bool) {
         let Some(member) = self.member() else {
             return;
         };
@@ -204,7 +213,8 @@ impl Breaker {
             // What was seen in an epoch that is over.
             *member.pending() = Pending::default();
         }
-        let reason = reason
+        let reason = news
+            .reason
             .or_else(|| snapshot.opened_by.filter(|_| known.is_open()))
             .unwrap_or(Reason::Shared);
         let earlier = self.by();
@@ -228,7 +238,8 @@ impl Breaker {
         drop(numbers);
         drop(known);
         for change in changes.iter() {
-            self.tell_heard(change, by.as_ref().or(earlier.as_ref()));
+            let by = by.as_ref().or(earlier.as_ref());
+            self.tell_heard(change, by, news.origin.as_ref());
         }
         member.probes(if is_another_round {
             Probes::another_round
@@ -241,8 +252,9 @@ impl Breaker {
         member.bell.notify_one();
     }
 
-    fn tell_heard(&self, change: &Change, by: Option<&By>) {
-        self.service.tell(*change, self.key.as_ref(), by.cloned());
+    fn tell_heard(&self, change: &Change, by: Option<&By>, origin: Option<&Arc<str>>) {
+        self.service
+            .tell_of(*change, self.key.as_ref(), by.cloned(), origin.cloned());
     }
 
     /// Tells all processes what somebody wants.
@@ -327,6 +339,11 @@ impl Breaker {
     pub(crate) fn successes(&self) -> u64 {
         let sum = self.service.cells.sum();
         sum.get(Tally::Success) + sum.get(Tally::SlowSuccess)
+    }
+
+    /// Whether it is that of a service, and not of one of its keys.
+    pub(crate) fn is_of_service(&self) -> bool {
+        self.key.is_none()
     }
 
     pub(crate) fn tick(&self) -> Tick {

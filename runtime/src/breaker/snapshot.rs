@@ -11,12 +11,16 @@ use crate::cells::Sum;
 use crate::cells::Tally;
 use crate::clock::Tick;
 use crate::event::By;
+#[cfg(feature = "redis")]
+use crate::member::Member;
 use crate::policy::Policy;
 use crate::reason::Reason;
 use crate::rules::Circuit;
 use crate::rules::Mode;
 use crate::rules::Sums;
 use crate::settings::Setting;
+#[cfg(feature = "redis")]
+use crate::sharing::Sharing;
 use crate::state::State;
 
 /// A breaker at one moment. Taking it changes nothing.
@@ -71,6 +75,9 @@ pub struct Snapshot {
     pub policy: Policy,
     /// The same key by key, each with the place it comes from.
     pub configuration: Arc<[Setting]>,
+    /// How the circuit is shared with other processes; none where it is not.
+    #[cfg(feature = "redis")]
+    pub sharing: Option<Sharing>,
 }
 
 /// What a window holds.
@@ -214,6 +221,8 @@ impl Breaker {
             in_flight: counts.get(Tally::Admitted).saturating_sub(counts.ended()),
             policy,
             configuration: self.service.configured.settings(self.service.name),
+            #[cfg(feature = "redis")]
+            sharing: self.member().map(Member::sharing),
         }
     }
 

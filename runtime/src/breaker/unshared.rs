@@ -60,6 +60,9 @@ impl Breaker {
     #[inline]
     pub(super) fn share_changes(&self, _changes: &Changes) {}
 
+    #[inline]
+    pub(super) fn share_numbers(&self) {}
+
     pub(super) fn still_rejected(&self) -> Rejected {
         self.not_in(RejectedKind::ProbesBusy)
     }

@@ -1,7 +1,6 @@
 //! Works for one circuit: asks, tells and renews, one command at a time.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 use std::time::Instant;
 
@@ -9,12 +8,15 @@ use tokio::sync::watch;
 use tokio::time;
 
 use crate::breaker::Breaker;
+use crate::breaker::News;
 use crate::fleet::budget::Budget;
+use crate::fleet::ears::Ears;
 use crate::fleet::flushes::Flushes;
 use crate::member::LEASE;
 use crate::member::Member;
 use crate::member::Pending;
 use crate::member::Wish;
+use crate::numbers;
 use crate::rules::fleet::Command;
 use crate::rules::fleet::Force;
 use crate::rules::fleet::Phase;
@@ -22,6 +24,7 @@ use crate::rules::fleet::Reply;
 use crate::rules::fleet::Request;
 use crate::rules::fleet::Status;
 use crate::rules::fleet::View;
+use crate::store::Note;
 use crate::store::Store;
 use crate::store::StoreError;
 
@@ -55,10 +58,19 @@ pub(super) struct Crew {
     hurried_at: Option<Instant>,
     look_at: Instant,
     pause: Duration,
+    ears: Arc<Ears>,
+    /// The numbers that this process has told the others.
+    numbers: Option<String>,
+    /// When they are told again.
+    compare_at: Instant,
 }
 
 impl Crew {
-    pub(super) fn new(breaker: &'static Breaker, store: &Arc<dyn Store>) -> Option<Self> {
+    pub(super) fn new(
+        breaker: &'static Breaker,
+        store: &Arc<dyn Store>,
+        ears: &Arc<Ears>,
+    ) -> Option<Self> {
         let now = Instant::now();
         Some(Self {
             breaker,
@@ -71,6 +83,10 @@ impl Crew {
             hurried_at: None,
             look_at: now,
             pause: SOONEST,
+            ears: Arc::clone(ears),
+            numbers: None,
+            // What is for people is not in haste, and others are.
+            compare_at: now + SOONEST.mul_f64(fastrand::f64()),
         })
     }
 
@@ -117,11 +133,13 @@ impl Crew {
         if self.member.probes(|probes| probes.want_leave(now)) {
             self.acquire().await;
         }
-        let flush = self.flush().await;
+        let flush = self.flush(false).await;
+        let compare = self.compare().await;
         let next = self
             .member
             .probes(|probes| probes.pass_time(Instant::now()));
-        earlier(earlier(next, flush), Some(self.look_at))
+        let next = earlier(earlier(next, flush), compare);
+        earlier(next, Some(self.look_at))
     }
 
     /// Asks how the circuit stands. Says whether that is known now.
@@ -134,32 +152,72 @@ impl Crew {
             return false;
         };
         self.hear_how_it_stands(&reply, told);
-        self.member.set_apart(false);
+        self.member.set_apart(None);
         self.pause = SOONEST;
         let each = self.store.polls().unwrap_or(LOOK);
-        // All processes look, and not at once.
-        self.look_at = Instant::now() + each.mul_f64(0.75 + 0.5 * fastrand::f64());
+        self.look_at = Instant::now() + spread(each);
         true
     }
 
-    /// Tells all what somebody here wants. A person has asked for it, so it is tried once more
-    /// where it is known that it was not done.
-    async fn force(&mut self, wish: Wish) {
-        let Wish { mut force, mine } = wish;
-        if let Force::ClearOnly(id) = &mut force {
-            *id = mine.load(Relaxed);
+    /// Tells the others by which numbers this process goes, and hears of theirs. Says when to
+    /// do so again; what comes of it is for people, and nothing depends on it.
+    async fn compare(&mut self) -> Option<Instant> {
+        // All keys of a service have its numbers.
+        if !self.breaker.is_of_service() {
+            return None;
         }
-        let is_cover = matches!(force, Force::Cover { .. });
-        let command = Command::Force(force);
-        let mut done = self.submit(self.view(), command.clone()).await;
-        if let Err(StoreError::Late) = done {
-            done = self.submit(self.view(), command).await;
+        if !self.member.take_uncompared() && Instant::now() < self.compare_at {
+            return Some(self.compare_at);
         }
-        if let Ok(reply) = done {
-            if let (true, Some(cover)) = (is_cover, &reply.snapshot.cover) {
-                mine.store(cover.id, Relaxed);
+        self.compare_at = Instant::now() + spread(LOOK);
+        let current = numbers::text(&self.breaker.policy());
+        let former = self.numbers.clone().filter(|it| *it != current);
+        let note = Note {
+            former,
+            current: Some(current.clone()),
+        };
+        if let Ok(all) = self.store.compare(&self.member.circuit, &note).await {
+            let differences = numbers::differences(&current, &all);
+            let is_news = self.member.set_differences(&differences);
+            if is_news && !differences.is_empty() {
+                self.ears.differ(self.breaker.name(), differences);
             }
-            self.hear(&reply, false);
+            self.numbers = Some(current);
+        } else {
+            // Said twice it is said once.
+            self.compare_at = Instant::now() + spread(SOONEST);
+        }
+        Some(self.compare_at)
+    }
+
+    /// Nobody here goes by these numbers any more. Where all go by them, nobody has to know.
+    async fn forget_numbers(&mut self) {
+        if !self.member.differences().is_empty() {
+            let note = Note {
+                former: self.numbers.take(),
+                current: None,
+            };
+            let _ = self.store.compare(&self.member.circuit, &note).await;
+        }
+    }
+
+    /// Tells all what somebody here wants. A person has asked for it, so it is told until it is
+    /// known to be done: twice it is the same.
+    async fn force(&mut self, wish: Wish) {
+        let Some(force) = wish.now() else {
+            return;
+        };
+        let is_cover = matches!(force, Force::Cover { .. });
+        let done = self.submit(self.view(), Command::Force(force)).await;
+        match done {
+            Ok(reply) => {
+                if let (true, Some(cover)) = (is_cover, &reply.snapshot.cover) {
+                    wish.began(cover.id);
+                }
+                self.hear(&reply, false);
+            }
+            Err(error) if error.is_about_one_circuit() => {}
+            Err(_) => self.member.wish_again(wish),
         }
     }
 
@@ -257,7 +315,7 @@ impl Crew {
     }
 
     /// Tells of the calls that have ended, if somebody has to know. Says when to look again.
-    async fn flush(&mut self) -> Option<Instant> {
+    async fn flush(&mut self, is_last: bool) -> Option<Instant> {
         let policy = self.breaker.policy();
         let (epoch, is_closed, is_suspect) = {
             let known = self.member.known();
@@ -287,7 +345,10 @@ impl Crew {
             return earlier(self.settles_at, look);
         }
         let is_urgent = settles || self.breaker.is_open_by_itself();
-        if !is_urgent && let Err(at) = self.budget.take(now) {
+        if !is_urgent
+            && !is_last
+            && let Err(at) = self.budget.take(now)
+        {
             if let Some(due) = due {
                 self.member.pending().put_back(due.pending);
             }
@@ -297,6 +358,7 @@ impl Crew {
             let again = self.hurried_at.map(|at| at + GAP);
             if let (Some(again), Some(due)) = (again, &due)
                 && now < again
+                && !is_last
             {
                 self.member.pending().put_back(due.pending);
                 return Some(again);
@@ -317,6 +379,10 @@ impl Crew {
                 // It was not done, so it can be done again.
                 self.member.pending().put_back(due.pending);
                 return Some(Instant::now());
+            }
+            // It has opened here by what was to be told, and told twice it opens for all once.
+            (Err(_), Some(due)) if self.breaker.is_open_by_itself() => {
+                self.member.pending().put_back(due.pending);
             }
             // Twice would open circuits that are well; so what may have been told is not told
             // again.
@@ -349,7 +415,8 @@ impl Crew {
             for (epoch, command) in self.member.probes(|probes| probes.take_outbox()) {
                 self.end(epoch, command).await;
             }
-            self.flush().await;
+            self.flush(true).await;
+            self.forget_numbers().await;
         }
         self.member.probes(|probes| probes.lose_all());
     }
@@ -381,7 +448,7 @@ impl Crew {
         self.breaker
             .hear_live(reply.snapshot.live, reply.live.as_deref(), reply.now);
         self.breaker
-            .hear(&reply.snapshot, reply.now, None, is_certain);
+            .hear(&reply.snapshot, reply.now, &News::default(), is_certain);
     }
 
     async fn submit(&mut self, view: View, command: Command) -> Result<Reply, StoreError> {
@@ -404,7 +471,7 @@ impl Crew {
         if let Err(error) = &answer
             && error.is_about_one_circuit()
         {
-            self.member.set_apart(true);
+            self.member.set_apart(Some(Arc::from(error.to_string())));
             self.look_at = Instant::now() + self.pause;
             self.pause = (self.pause * 2).min(LATEST);
         }
@@ -414,6 +481,11 @@ impl Crew {
 
 fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
     one.into_iter().chain(other).min()
+}
+
+/// All processes do that, and not all at once.
+fn spread(each: Duration) -> Duration {
+    each.mul_f64(0.75 + 0.5 * fastrand::f64())
 }
 
 fn millis(duration: Duration) -> u64 {

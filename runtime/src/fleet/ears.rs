@@ -7,10 +7,13 @@ use std::sync::MutexGuard;
 use std::sync::PoisonError;
 
 use crate::breaker::Breaker;
+use crate::breaker::News;
 use crate::member::Link;
 use crate::member::Probes;
+use crate::numbers::Difference;
 use crate::rules::fleet::Told;
 use crate::rules::fleet::What;
+use crate::sharing::WhenStoreIsLost;
 use crate::store::Listener;
 use crate::store::StoreError;
 
@@ -18,7 +21,9 @@ use crate::store::StoreError;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Heard {
     Found,
-    Lost(StoreError),
+    Lost(StoreError, WhenStoreIsLost),
+    /// Others go by other numbers.
+    Differ(&'static str, Vec<Difference>),
 }
 
 pub(super) struct Ears {
@@ -50,6 +55,11 @@ impl Ears {
                 member.probes(Probes::lose_all);
             }
         }
+    }
+
+    /// Others go by other numbers than the circuit of this service.
+    pub(super) fn differ(&self, service: &'static str, differences: Vec<Difference>) {
+        (self.tell)(Heard::Differ(service, differences));
     }
 
     fn all(&self) -> Vec<&'static Breaker> {
@@ -85,10 +95,10 @@ impl Listener for Ears {
             }
             breaker.lose(self.link.when_lost);
         }
-        (self.tell)(Heard::Lost(cause.clone()));
+        (self.tell)(Heard::Lost(cause.clone(), self.link.when_lost));
     }
 
-    fn told(&self, circuit: &str, told: &Told) {
+    fn told(&self, circuit: &str, told: &Told, origin: &Arc<str>) {
         let Some(breaker) = self.breakers().get(circuit).copied() else {
             return;
         };
@@ -96,17 +106,24 @@ impl Listener for Ears {
             member.was_told(told.snapshot.epoch);
         }
         breaker.hear_live(told.snapshot.live, told.live.as_deref(), told.now);
-        match told.what {
-            What::Moved { reason, .. } => {
-                breaker.hear(&told.snapshot, told.now, Some(reason), false);
-            }
-            What::Restored | What::Renumbered => {
-                breaker.hear(&told.snapshot, told.now, None, false)
-            }
-            What::Suspect => {
-                breaker.hear(&told.snapshot, told.now, None, false);
-                breaker.suspect();
-            }
+        let is_other = told.instance != self.link.instance;
+        let news = News {
+            reason: match told.what {
+                What::Moved { reason, .. } => Some(reason),
+                What::Restored | What::Renumbered | What::Suspect => None,
+            },
+            origin: is_other.then(|| Arc::clone(origin)),
+        };
+        breaker.hear(&told.snapshot, told.now, &news, false);
+        if let What::Suspect = told.what {
+            breaker.suspect();
+        }
+    }
+
+    fn renumbered(&self, circuit: &str) {
+        let breaker = self.breakers().get(circuit).copied();
+        if let Some(member) = breaker.and_then(Breaker::member) {
+            member.compare_again();
         }
     }
 }

@@ -1,9 +1,15 @@
 //! Whether the processes can hear each other.
 
+use std::sync::Mutex;
+use std::sync::MutexGuard;
+use std::sync::PoisonError;
 use std::sync::atomic::AtomicU8;
 use std::sync::atomic::Ordering::AcqRel;
 use std::sync::atomic::Ordering::Acquire;
-use std::time::Duration;
+use std::time::SystemTime;
+
+use crate::sharing::SharingState;
+use crate::sharing::WhenStoreIsLost;
 
 /// The way to the store, as all circuits of a registry see it.
 pub(crate) struct Link {
@@ -11,21 +17,7 @@ pub(crate) struct Link {
     pub(crate) instance: u64,
     pub(crate) when_lost: WhenStoreIsLost,
     state: AtomicU8,
-}
-
-/// What becomes of calls while the store that processes share their circuits through cannot be
-/// reached.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum WhenStoreIsLost {
-    /// An open circuit stays open for as long as it was said to; otherwise each process goes by
-    /// what it has seen itself, which it has counted all along.
-    #[default]
-    Local,
-    /// All calls are rejected until the store is back.
-    OpenFails,
-    /// All calls are let through for so long, then it is as with [`Local`](Self::Local).
-    Admit(Duration),
+    lost_since: Mutex<Option<SystemTime>>,
 }
 
 const CONNECTING: u8 = 0;
@@ -38,6 +30,7 @@ impl Link {
             instance,
             when_lost,
             state: AtomicU8::new(CONNECTING),
+            lost_since: Mutex::new(None),
         }
     }
 
@@ -47,11 +40,36 @@ impl Link {
 
     /// Says whether it was not.
     pub(crate) fn set_up(&self) -> bool {
+        let mut since = self.lost_since();
+        *since = None;
         self.state.swap(UP, AcqRel) != UP
     }
 
     /// Says whether it was not.
     pub(crate) fn set_lost(&self) -> bool {
-        self.state.swap(LOST, AcqRel) != LOST
+        let mut since = self.lost_since();
+        let is_news = self.state.swap(LOST, AcqRel) != LOST;
+        if is_news {
+            *since = Some(SystemTime::now());
+        }
+        is_news
+    }
+
+    /// For people.
+    pub(crate) fn sharing(&self) -> SharingState {
+        let since = self.lost_since();
+        match (*since, self.is_up()) {
+            (Some(since), _) => SharingState::Lost {
+                since,
+                policy: self.when_lost,
+            },
+            (None, true) => SharingState::Shared,
+            (None, false) => SharingState::Connecting,
+        }
+    }
+
+    fn lost_since(&self) -> MutexGuard<'_, Option<SystemTime>> {
+        let since = self.lost_since.lock();
+        since.unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -21,15 +21,19 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::AcqRel;
 use std::sync::atomic::Ordering::Acquire;
 use std::sync::atomic::Ordering::Release;
+use std::time::Instant;
 
 use tokio::sync::Notify;
 
+use crate::numbers::Difference;
 use crate::rules::Outcome;
 use crate::rules::fleet::Force;
+use crate::rules::fleet::millis;
+use crate::sharing::Sharing;
+use crate::sharing::SharingState;
 
 pub(crate) use known::Known;
 pub(crate) use link::Link;
-pub use link::WhenStoreIsLost;
 pub(crate) use live::Heard;
 pub(crate) use live::LiveChanges;
 pub(crate) use pending::Pending;
@@ -48,6 +52,12 @@ pub(crate) struct Member {
     adopted: AtomicU64,
     /// Something is wrong with this circuit in the store, which is no matter of the others.
     is_apart: AtomicBool,
+    /// What that is.
+    apart_by: Mutex<Option<Arc<str>>>,
+    /// Where others go by other numbers.
+    differences: Mutex<Vec<Difference>>,
+    /// Somebody has begun to go by other numbers, or has stopped.
+    is_uncompared: AtomicBool,
     is_out_of_date: AtomicBool,
     /// How often the store has told something of it unasked.
     told: AtomicU64,
@@ -62,9 +72,33 @@ pub(crate) struct Member {
 
 /// What somebody here wants of all processes.
 pub(crate) struct Wish {
-    pub(crate) force: Force,
+    force: Force,
     /// Which override that is: noted where one begins, and looked up where it is to end.
-    pub(crate) mine: Arc<AtomicU64>,
+    mine: Arc<AtomicU64>,
+    since: Instant,
+}
+
+impl Wish {
+    /// What is to be told now; nothing where its time is over.
+    pub(crate) fn now(&self) -> Option<Force> {
+        let mut force = self.force.clone();
+        match &mut force {
+            Force::ClearOnly(id) => *id = self.mine.load(Acquire),
+            Force::Cover { ttl, .. } => {
+                *ttl = ttl.saturating_sub(millis(self.since.elapsed()));
+                if *ttl == 0 {
+                    return None;
+                }
+            }
+            _ => {}
+        }
+        Some(force)
+    }
+
+    /// It began as this one, as all know it.
+    pub(crate) fn began(&self, id: u64) {
+        self.mine.store(id, Release);
+    }
 }
 
 impl Member {
@@ -75,6 +109,9 @@ impl Member {
             bell: Notify::new(),
             adopted: AtomicU64::new(generation),
             is_apart: AtomicBool::new(false),
+            apart_by: Mutex::default(),
+            differences: Mutex::default(),
+            is_uncompared: AtomicBool::new(false),
             is_out_of_date: AtomicBool::new(true),
             told: AtomicU64::new(0),
             is_suspected: AtomicBool::new(false),
@@ -152,11 +189,50 @@ impl Member {
     }
 
     /// Something is wrong with this circuit, or is no more.
-    pub(crate) fn set_apart(&self, is_apart: bool) {
+    pub(crate) fn set_apart(&self, cause: Option<Arc<str>>) {
+        let is_apart = cause.is_some();
+        *lock(&self.apart_by) = cause;
         self.is_apart.store(is_apart, Release);
         if is_apart {
             self.probes(Probes::lose_all);
         }
+    }
+
+    /// How the circuit is shared, for people.
+    pub(crate) fn sharing(&self) -> Sharing {
+        let apart_by = lock(&self.apart_by).clone();
+        Sharing {
+            state: match (self.link.sharing(), apart_by) {
+                (SharingState::Shared, Some(cause)) => SharingState::Apart { cause },
+                (state, _) => state,
+            },
+            epoch: self.known().epoch,
+            differences: self.differences(),
+        }
+    }
+
+    /// Where others go by other numbers, as far as is known.
+    pub(crate) fn differences(&self) -> Vec<Difference> {
+        lock(&self.differences).clone()
+    }
+
+    /// Says whether that is news.
+    pub(crate) fn set_differences(&self, differences: &[Difference]) -> bool {
+        let mut known = lock(&self.differences);
+        let is_news = *known != differences;
+        differences.clone_into(&mut known);
+        is_news
+    }
+
+    /// Somebody goes by other numbers than before.
+    pub(crate) fn compare_again(&self) {
+        self.is_uncompared.store(true, Release);
+        self.bell.notify_one();
+    }
+
+    /// Whether the numbers have to be compared; they are, then.
+    pub(crate) fn take_uncompared(&self) -> bool {
+        self.is_uncompared.swap(false, AcqRel)
     }
 
     pub(crate) fn is_apart(&self) -> bool {
@@ -175,10 +251,20 @@ impl Member {
     pub(crate) fn wish(&self, force: Force, mine: Arc<AtomicU64>) -> bool {
         let is_told = self.is_shared();
         if is_told {
-            lock(&self.wishes).push(Wish { force, mine });
+            lock(&self.wishes).push(Wish {
+                force,
+                mine,
+                since: Instant::now(),
+            });
             self.bell.notify_one();
         }
         is_told
+    }
+
+    /// It is not known whether it was done: it is told again when all can be heard.
+    pub(crate) fn wish_again(&self, wish: Wish) {
+        lock(&self.wishes).push(wish);
+        self.ask_again();
     }
 
     pub(crate) fn take_wishes(&self) -> Vec<Wish> {

@@ -17,8 +17,6 @@ use crate::config::Sources;
 use crate::event::Event;
 use crate::event::Warning;
 use crate::host::Host;
-#[cfg(feature = "redis")]
-use crate::member::WhenStoreIsLost;
 use crate::name;
 use crate::policy::Policy;
 use crate::registry::GLOBAL;
@@ -34,6 +32,8 @@ use crate::registry::stacks;
 use crate::settings::ConfigError;
 use crate::settings::Problem;
 use crate::settings::list;
+#[cfg(feature = "redis")]
+use crate::sharing::WhenStoreIsLost;
 #[cfg(feature = "redis")]
 use crate::store::AddressError;
 #[cfg(feature = "redis")]
@@ -396,7 +396,7 @@ impl RegistryBuilder {
     fn apply(mut self, registry: &Registry) -> Result<Vec<ConfigError>, BuildError> {
         #[cfg(feature = "redis")]
         let store = match self.sharing.store.take() {
-            Some(store) => Some(store.open().map_err(BuildError::Store)?),
+            Some(store) => Some(store.open(self.seed).map_err(BuildError::Store)?),
             None => None,
         };
         let inner = &registry.inner;

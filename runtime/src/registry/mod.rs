@@ -57,6 +57,8 @@ pub use builder::RegistryBuilder;
 pub use scope::Entered;
 pub use scope::WithRegistry;
 pub use scope::with_registry;
+#[cfg(feature = "redis")]
+pub use shared::journal;
 pub use stacks::policies;
 pub use stacks::timeout;
 
@@ -269,14 +271,25 @@ impl Registry {
     /// descriptions, and hands its transitions to the listeners.
     pub fn publish_metrics(&self) {
         #[cfg(feature = "metrics")]
-        crate::publish::describe();
+        {
+            crate::publish::describe();
+            #[cfg(feature = "redis")]
+            if self.inner.fleet.get().is_some() {
+                crate::publish::store::describe();
+            }
+        }
         self.publish();
     }
 
     fn publish(&self) {
         self.inner.tell_transitions();
         #[cfg(feature = "metrics")]
-        crate::publish::publish(&self.services(), &self.inner.all_policies());
+        {
+            let breakers = self.services();
+            crate::publish::publish(&breakers, &self.inner.all_policies());
+            #[cfg(feature = "redis")]
+            self.publish_store(&breakers);
+        }
     }
 
     fn publish_moved(&self) {

@@ -18,19 +18,25 @@ use crate::rules::fleet::Request;
 use crate::rules::fleet::Shared;
 use crate::rules::fleet::Told;
 use crate::rules::fleet::What;
+use crate::store::Comparison;
 use crate::store::Entry;
 use crate::store::JOURNAL;
 use crate::store::Journal;
 use crate::store::Listener;
+use crate::store::Note;
 use crate::store::Store;
 use crate::store::StoreError;
 use crate::store::Submission;
+use crate::store::name;
+use crate::store::noted::Noted;
 
 /// A store in memory: registries that have clones of it share their circuits, as processes do
 /// that share a Redis server. It is for tests of what a fleet does.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct MemoryStore {
     hub: Arc<Hub>,
+    /// What the process is called that has this clone.
+    origin: Arc<str>,
 }
 
 #[derive(Default)]
@@ -46,6 +52,7 @@ struct Kept {
     state: Option<Shared>,
     /// Newest first.
     journal: VecDeque<Entry>,
+    noted: Noted,
 }
 
 impl MemoryStore {
@@ -55,9 +62,26 @@ impl MemoryStore {
         Self::default()
     }
 
+    /// The same store, for a process that events and the journal call by this name; its host
+    /// and number where nothing is said.
+    #[must_use]
+    pub fn instance(mut self, name: impl AsRef<str>) -> Self {
+        self.origin = Arc::from(name.as_ref());
+        self
+    }
+
     /// Loses all that it knows, as a server does that is started again.
     pub fn lose_everything(&self) {
         self.hub.circuits().clear();
+    }
+}
+
+impl Default for MemoryStore {
+    fn default() -> Self {
+        Self {
+            hub: Arc::default(),
+            origin: Arc::from(name::of_process()),
+        }
     }
 }
 
@@ -95,16 +119,29 @@ impl Store for MemoryStore {
             let kept = circuits.entry(circuit.to_owned()).or_default();
             kept.state = applied.state;
             for told in &applied.told {
-                kept.enter(told);
+                kept.enter(told, &self.origin);
             }
         }
         for told in &applied.told {
             for listener in self.hub.listeners() {
-                listener.told(circuit, told);
+                listener.told(circuit, told, &self.origin);
             }
         }
         drop(circuits);
         Box::pin(future::ready(Ok::<_, StoreError>(applied.reply)))
+    }
+
+    fn compare<'a>(&'a self, circuit: &'a str, note: &'a Note) -> Comparison<'a> {
+        let mut circuits = self.hub.circuits();
+        let kept = circuits.entry(circuit.to_owned()).or_default();
+        let (alive, is_news) = kept.noted.note(note, now());
+        if is_news {
+            for listener in self.hub.listeners() {
+                listener.renumbered(circuit);
+            }
+        }
+        drop(circuits);
+        Box::pin(future::ready(Ok(alive)))
     }
 
     fn polls(&self) -> Option<Duration> {
@@ -120,7 +157,7 @@ impl Store for MemoryStore {
 }
 
 impl Kept {
-    fn enter(&mut self, told: &Told) {
+    fn enter(&mut self, told: &Told, origin: &Arc<str>) {
         match told.what {
             What::Moved { .. } | What::Restored | What::Renumbered => {}
             // Nothing has happened yet.
@@ -128,8 +165,7 @@ impl Kept {
         }
         self.journal.push_front(Entry {
             told: told.clone(),
-            // All of them are in this process.
-            origin: String::new(),
+            origin: Arc::clone(origin),
         });
         self.journal.truncate(JOURNAL);
     }

@@ -4,6 +4,8 @@
 //! or a twin of it, and tells everybody what came of it. It knows nothing of calls.
 
 mod memory;
+mod name;
+mod noted;
 mod redis;
 
 use std::fmt;
@@ -18,7 +20,9 @@ use crate::rules::fleet::Request;
 use crate::rules::fleet::Told;
 
 pub use memory::MemoryStore;
+pub(crate) use noted::Note;
 pub use redis::AddressError;
+#[cfg(any(test, feature = "metrics"))]
 pub(crate) use redis::Counts;
 pub use redis::Redis;
 
@@ -34,10 +38,13 @@ enum Kind {
 
 impl SharedStore {
     /// Judges what is said about it. It connects to nothing yet.
-    pub(crate) fn open(self) -> Result<Arc<dyn Store>, AddressError> {
+    pub(crate) fn open(self, seed: Option<u64>) -> Result<Arc<dyn Store>, AddressError> {
         Ok(match self.0 {
             Kind::Memory(store) => Arc::new(store),
-            Kind::Redis(redis) => Arc::new(redis.open()?),
+            Kind::Redis(redis) => Arc::new(match seed {
+                Some(seed) => redis.seed(seed).open()?,
+                None => redis.open()?,
+            }),
         })
     }
 }
@@ -84,7 +91,12 @@ pub(crate) trait Store: Send + Sync {
     /// keeps [`JOURNAL`] of each.
     fn journal<'a>(&'a self, circuit: &'a str, limit: usize) -> Journal<'a>;
 
+    /// Notes by which numbers this process goes, and gives all that processes go by which share
+    /// the circuit, as they have said lately.
+    fn compare<'a>(&'a self, circuit: &'a str, note: &'a Note) -> Comparison<'a>;
+
     /// What its connection has done so far, where it has one.
+    #[cfg(any(test, feature = "metrics"))]
     fn counts(&self) -> Option<Arc<Counts>> {
         None
     }
@@ -93,16 +105,21 @@ pub(crate) trait Store: Send + Sync {
 /// A store keeps so many entries of each circuit.
 pub(crate) const JOURNAL: usize = 100;
 
+/// Numbers, to come.
+pub(crate) type Comparison<'a> =
+    Pin<Box<dyn Future<Output = Result<Vec<String>, StoreError>> + Send + 'a>>;
+
 /// Entries of a journal, to come.
 pub(crate) type Journal<'a> =
     Pin<Box<dyn Future<Output = Result<Vec<Entry>, StoreError>> + Send + 'a>>;
 
-/// That a circuit has moved, or was put back.
+/// What everybody was told of a circuit. The journal has those that say that it has moved or
+/// was put back.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Entry {
     pub(crate) told: Told,
     /// What the process is called whose command it was.
-    pub(crate) origin: String,
+    pub(crate) origin: Arc<str>,
 }
 
 /// The answer to a command, to come.
@@ -117,8 +134,12 @@ pub(crate) trait Listener: Send + Sync {
     /// It is not connected any more, or not yet.
     fn down(&self, cause: &StoreError);
 
-    /// A circuit has moved, as told by the store; in the order of its epochs.
-    fn told(&self, circuit: &str, told: &Told);
+    /// A circuit has moved, as told by the store; in the order of its epochs. `origin` is what
+    /// the process is called whose command it was.
+    fn told(&self, circuit: &str, told: &Told, origin: &Arc<str>);
+
+    /// Some process has begun to go by other numbers, or has stopped.
+    fn renumbered(&self, circuit: &str);
 }
 
 /// Why a store did not do what it was asked for.

@@ -34,6 +34,7 @@ pub(crate) use shared::Lease;
 pub(crate) use shared::Live;
 pub(crate) use shared::Phase;
 pub(crate) use shared::Reporter;
+#[cfg(test)]
 pub(crate) use shared::Round;
 pub(crate) use shared::Shared;
 pub(crate) use shared::Slot;

@@ -96,7 +96,7 @@ pub enum AddressError {
     #[error("the lease of a connection to Redis is from 100ms to 60s")]
     Lease,
     /// The name of the process is not one.
-    #[error("the name of an instance has 1 to 128 bytes and no control characters")]
+    #[error("the name of an instance has 1 to 64 bytes and no bars or control characters")]
     Instance,
 }
 

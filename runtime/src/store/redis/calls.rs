@@ -11,8 +11,7 @@ use crate::policy::Policy;
 use crate::rules::fleet::Reply;
 use crate::rules::fleet::Request;
 use crate::rules::fleet::Status;
-use crate::store::Entry;
-use crate::store::JOURNAL;
+use crate::store::Note;
 use crate::store::StoreError;
 use crate::store::redis::connection::Connection;
 use crate::store::redis::connection::RESPONSE;
@@ -105,27 +104,22 @@ impl Calls {
         send(connection, way, command("EVAL", wire::SCRIPT, sent), left).await
     }
 
-    /// The last entries of a circuit's journal, newest first.
-    pub(super) async fn journal(
-        &self,
-        connection: &Connection,
-        circuit: &str,
-        limit: usize,
-    ) -> Result<Vec<Entry>, Fault> {
-        let Some(last) = limit.min(JOURNAL).checked_sub(1) else {
-            return Ok(Vec::new());
-        };
+    /// Asks for the last entries of a circuit's journal, newest first, and for one at least.
+    pub(super) fn journal(&self, circuit: &str, limit: usize) -> Cmd {
         let mut command = redis::cmd("LRANGE");
         command
             .arg(wire::journal_key(&self.prefix, circuit))
             .arg(0)
-            .arg(last);
-        let texts: Vec<String> = connection.ask(&command, RESPONSE).await?;
-        // What a version to come has written is left out.
-        let entries = texts.iter().filter_map(|text| wire::journal_entry(text));
-        Ok(entries
-            .map(|(told, origin)| Entry { told, origin })
-            .collect())
+            .arg(limit.saturating_sub(1));
+        command
+    }
+
+    /// Notes numbers, and asks for all of them.
+    pub(super) fn compare(&self, circuit: &str, note: &Note) -> Cmd {
+        let mut command = redis::cmd("EVAL");
+        let sent = wire::compare(&self.prefix, circuit, note);
+        command.arg(wire::NUMBERS).arg(1).arg(sent.as_slice());
+        command
     }
 }
 

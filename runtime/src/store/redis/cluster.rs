@@ -13,13 +13,13 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
+use redis::Cmd;
 use redis::Value;
 use tokio::time::Instant;
 
 use crate::policy::Policy;
 use crate::rules::fleet::Reply;
 use crate::rules::fleet::Request;
-use crate::store::Entry;
 use crate::store::StoreError;
 use crate::store::redis::address::Address;
 use crate::store::redis::address::Place;
@@ -174,21 +174,22 @@ impl Cluster {
         called.map(|answer| answer.reply)
     }
 
-    pub(super) async fn journal(&self, circuit: &str, limit: usize) -> Result<Vec<Entry>, Fault> {
+    /// Asks for texts that are kept of a circuit.
+    pub(super) async fn list(&self, circuit: &str, command: &Cmd) -> Result<Vec<String>, Fault> {
         let slot = slot(&wire::journal_key(&self.calls.prefix, circuit));
         let master = self.slots().master(slot).cloned();
         let Some(master) = master else {
             return Err(no_node());
         };
         let connection = self.node(&master, RESPONSE).await?;
-        match self.calls.journal(&connection, circuit, limit).await {
+        match connection.ask(command, RESPONSE).await {
             Err(Fault::Moved(node)) => {
                 self.has_changed.store(true, Relaxed);
                 let node = redirected(&master, &node).ok_or_else(no_node)?;
                 let connection = self.node(&node, RESPONSE).await?;
-                self.calls.journal(&connection, circuit, limit).await
+                connection.ask(command, RESPONSE).await
             }
-            read => read,
+            listed => listed,
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
+#[cfg(feature = "metrics")]
 use std::time::Duration;
 
 use crate::rules::fleet::Command;
@@ -10,7 +11,7 @@ use crate::store::StoreError;
 /// Counted up, and read whenever somebody wants to publish them.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
-    commands: [AtomicU64; OPS.len()],
+    commands: [AtomicU64; KINDS],
     dropped: [AtomicU64; REASONS.len()],
     connections: AtomicU64,
     losses: AtomicU64,
@@ -20,15 +21,35 @@ pub(crate) struct Counts {
 }
 
 /// The commands as metrics label them.
-const OPS: [&str; 7] = [
+#[cfg(any(test, feature = "metrics"))]
+const OPS: [&str; KINDS] = [
     "sync",
     "flush",
     "acquire",
     "renew",
     "end",
     "force",
+    "journal",
+    "numbers",
     "heartbeat",
 ];
+
+/// So many there are.
+const KINDS: usize = 9;
+
+/// Where its label lies in `OPS`.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Op {
+    Sync,
+    Flush,
+    Acquire,
+    Renew,
+    End,
+    Force,
+    Journal,
+    Numbers,
+    Heartbeat,
+}
 
 /// Why a command was not done, or is not known to be, as metrics label it.
 const REASONS: [&str; 6] = [
@@ -42,49 +63,64 @@ const REASONS: [&str; 6] = [
 
 impl Counts {
     /// Commands that were sent, by the label of each.
+    #[cfg(any(test, feature = "metrics"))]
     pub(crate) fn commands(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
         with_labels(&OPS, &self.commands)
     }
 
     /// Commands that came to nothing, by the reason.
+    #[cfg(any(test, feature = "metrics"))]
     pub(crate) fn dropped(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
         with_labels(&REASONS, &self.dropped)
     }
 
     /// Connections that came up, the first among them.
+    #[cfg(any(test, feature = "metrics"))]
     pub(crate) fn connections(&self) -> u64 {
         self.connections.load(Relaxed)
     }
 
+    /// Connections that came up after the first.
+    #[cfg(feature = "metrics")]
+    pub(crate) fn reconnects(&self) -> u64 {
+        self.connections().saturating_sub(1)
+    }
+
     /// Connections that were up and are lost.
+    #[cfg(test)]
     pub(crate) fn losses(&self) -> u64 {
         self.losses.load(Relaxed)
     }
 
     /// Messages on the channel that are not ours, or of a version to come.
+    #[cfg(any(test, feature = "metrics"))]
     pub(crate) fn foreign_messages(&self) -> u64 {
         self.foreign.load(Relaxed)
     }
 
     /// How long the last message was on its way.
+    #[cfg(feature = "metrics")]
     pub(crate) fn push_lag(&self) -> Duration {
         Duration::from_micros(self.lag.load(Relaxed))
     }
 
     pub(super) fn sent(&self, command: &Command) {
-        let op = match command {
-            Command::Sync => 0,
-            Command::Flush(_) => 1,
-            Command::Acquire { .. } => 2,
-            Command::Renew { .. } => 3,
-            Command::End { .. } => 4,
-            Command::Force(_) => 5,
-        };
-        self.commands[op].fetch_add(1, Relaxed);
+        self.sent_for(match command {
+            Command::Sync => Op::Sync,
+            Command::Flush(_) => Op::Flush,
+            Command::Acquire { .. } => Op::Acquire,
+            Command::Renew { .. } => Op::Renew,
+            Command::End { .. } => Op::End,
+            Command::Force(_) => Op::Force,
+        });
+    }
+
+    pub(super) fn sent_for(&self, op: Op) {
+        self.commands[op as usize].fetch_add(1, Relaxed);
     }
 
     pub(super) fn beat(&self) {
-        self.commands[OPS.len() - 1].fetch_add(1, Relaxed);
+        self.sent_for(Op::Heartbeat);
     }
 
     pub(super) fn dropped_for(&self, error: &StoreError) {
@@ -111,6 +147,7 @@ impl Counts {
     }
 }
 
+#[cfg(any(test, feature = "metrics"))]
 fn with_labels<'a>(
     labels: &'static [&'static str],
     counts: &'a [AtomicU64],

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::PoisonError;
 
-use crate::rules::fleet::Told;
+use crate::store::Entry;
 use crate::store::Listener;
 use crate::store::StoreError;
 
@@ -50,10 +50,19 @@ impl Ear {
 
     /// A message has come by the connection of this number. Before it is up, circuits will be
     /// asked for anyway; after it, the message may be older than what is known.
-    pub(super) fn told(&self, connection: u64, circuit: &str, told: &Told) {
+    pub(super) fn told(&self, connection: u64, circuit: &str, entry: &Entry) {
         self.at(|standing| {
             if *standing == Standing::Up(connection) {
-                self.listener.told(circuit, told);
+                self.listener.told(circuit, &entry.told, &entry.origin);
+            }
+        });
+    }
+
+    /// Some process goes by other numbers, as the connection of this number says.
+    pub(super) fn renumbered(&self, connection: u64, circuit: &str) {
+        self.at(|standing| {
+            if *standing == Standing::Up(connection) {
+                self.listener.renumbered(circuit);
             }
         });
     }
@@ -68,6 +77,7 @@ impl Ear {
 mod tests {
     use super::*;
     use crate::rules::fleet::Snapshot;
+    use crate::rules::fleet::Told;
     use crate::rules::fleet::What;
 
     #[derive(Default)]
@@ -89,7 +99,11 @@ mod tests {
             self.add("down");
         }
 
-        fn told(&self, circuit: &str, _: &Told) {
+        fn told(&self, circuit: &str, _: &Told, _: &Arc<str>) {
+            self.add(circuit);
+        }
+
+        fn renumbered(&self, circuit: &str) {
             self.add(circuit);
         }
     }
@@ -104,6 +118,10 @@ mod tests {
             now: 1,
             instance: 1,
             live: None,
+        };
+        let told = Entry {
+            told,
+            origin: "worker:7".into(),
         };
         ear.down(&StoreError::TimedOut);
         ear.down(&StoreError::TimedOut);

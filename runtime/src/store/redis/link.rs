@@ -3,10 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use redis::Cmd;
+
 use crate::policy::Policy;
 use crate::rules::fleet::Reply;
 use crate::rules::fleet::Request;
-use crate::store::Entry;
 use crate::store::StoreError;
 use crate::store::redis::address::Address;
 use crate::store::redis::calls::Calls;
@@ -71,10 +72,11 @@ impl Link {
         }
     }
 
-    pub(super) async fn journal(&self, circuit: &str, limit: usize) -> Result<Vec<Entry>, Fault> {
+    /// Asks for texts that are kept of a circuit.
+    pub(super) async fn list(&self, circuit: &str, command: &Cmd) -> Result<Vec<String>, Fault> {
         match self {
-            Self::Server(server) => server.journal(circuit, limit).await,
-            Self::Cluster(cluster) => cluster.journal(circuit, limit).await,
+            Self::Server(server) => server.list(command).await,
+            Self::Cluster(cluster) => cluster.list(circuit, command).await,
         }
     }
 

@@ -23,8 +23,6 @@ mod slots;
 mod stream;
 mod supervisor;
 #[cfg(test)]
-mod testing;
-#[cfg(test)]
 mod tests;
 mod time;
 mod tls;
@@ -37,16 +35,21 @@ use std::sync::Arc;
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use redis::Cmd;
 use tokio::task::AbortHandle;
 
 use crate::policy::Policy;
 use crate::rules::fleet::Request;
+use crate::store::Comparison;
 use crate::store::Journal;
 use crate::store::Listener;
+use crate::store::Note;
 use crate::store::Store;
+use crate::store::StoreError;
 use crate::store::Submission;
 
 use calls::Calls;
+use counts::Op;
 use ear::Ear;
 use fault::Fault;
 use fault::unavailable;
@@ -54,6 +57,7 @@ use plan::Plan;
 use supervisor::Standing;
 
 pub use address::AddressError;
+#[cfg(any(test, feature = "metrics"))]
 pub(crate) use counts::Counts;
 pub use options::Redis;
 
@@ -78,6 +82,18 @@ impl RedisStore {
             standing: Arc::new(Standing::new()),
             supervisor: OnceLock::new(),
         }
+    }
+
+    /// Asks for texts that are kept of a circuit.
+    async fn list(&self, circuit: &str, command: &Cmd) -> Result<Vec<String>, StoreError> {
+        let listed = match self.standing.link() {
+            Ok(link) => {
+                let listed = link.list(circuit, command).await;
+                listed.map_err(Fault::into_store_error)
+            }
+            Err(cause) => Err(unavailable(cause)),
+        };
+        listed.inspect_err(|error| self.calls.counts.dropped_for(error))
     }
 }
 
@@ -120,9 +136,23 @@ impl Store for RedisStore {
 
     fn journal<'a>(&'a self, circuit: &'a str, limit: usize) -> Journal<'a> {
         Box::pin(async move {
-            let link = self.standing.link().map_err(unavailable)?;
-            let read = link.journal(circuit, limit).await;
-            read.map_err(Fault::into_store_error)
+            if limit == 0 {
+                return Ok(Vec::new());
+            }
+            self.calls.counts.sent_for(Op::Journal);
+            let command = self.calls.journal(circuit, limit);
+            let texts = self.list(circuit, &command).await?;
+            // What a version to come has written is left out.
+            let entries = texts.iter().filter_map(|text| wire::message(text));
+            Ok(entries.map(|(_, entry)| entry).collect())
+        })
+    }
+
+    fn compare<'a>(&'a self, circuit: &'a str, note: &'a Note) -> Comparison<'a> {
+        Box::pin(async move {
+            self.calls.counts.sent_for(Op::Numbers);
+            let command = self.calls.compare(circuit, note);
+            self.list(circuit, &command).await
         })
     }
 
@@ -131,6 +161,7 @@ impl Store for RedisStore {
         link.polls(&self.plan)
     }
 
+    #[cfg(any(test, feature = "metrics"))]
     fn counts(&self) -> Option<Arc<Counts>> {
         Some(Arc::clone(&self.calls.counts))
     }

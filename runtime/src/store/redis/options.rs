@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::store::name;
 use crate::store::redis::RedisStore;
 use crate::store::redis::address::Address;
 use crate::store::redis::address::AddressError;
@@ -139,7 +140,8 @@ impl Redis {
         self
     }
 
-    /// What the journal calls this process; its host and number where nothing is said.
+    /// What events and the journal call this process, 64 bytes at most; its host and number
+    /// where nothing is said.
     #[must_use]
     pub fn instance(mut self, name: impl Into<String>) -> Self {
         self.instance = Some(name.into());
@@ -171,8 +173,9 @@ impl Redis {
         if !(Duration::from_millis(100)..=Duration::from_secs(60)).contains(&self.lease) {
             return Err(AddressError::Lease);
         }
-        let origin = self.instance.clone().unwrap_or_else(process_name);
-        if origin.is_empty() || origin.len() > 128 || origin.contains(char::is_control) {
+        let origin = self.instance.clone().unwrap_or_else(name::of_process);
+        let is_wrong = |char: char| char.is_control() || char == '|';
+        if origin.is_empty() || origin.len() > 64 || origin.contains(is_wrong) {
             return Err(AddressError::Instance);
         }
         Ok(Plan {
@@ -261,31 +264,4 @@ fn list(urls: &[String]) -> Result<Vec<Address>, AddressError> {
         return Err(AddressError::NoDatabase);
     }
     Ok(addresses)
-}
-
-/// The host and the number of this process.
-fn process_name() -> String {
-    format!("{}:{}", host_name(), std::process::id())
-}
-
-#[cfg(any(target_os = "linux", target_os = "android"))]
-fn host_name() -> String {
-    let host = rustix::system::uname();
-    tidy(&host.nodename().to_string_lossy())
-}
-
-#[cfg(not(any(target_os = "linux", target_os = "android")))]
-fn host_name() -> String {
-    let host = std::env::var("HOSTNAME").or_else(|_| std::env::var("COMPUTERNAME"));
-    tidy(&host.unwrap_or_default())
-}
-
-/// A name that the journal takes, whatever a machine is called.
-fn tidy(host: &str) -> String {
-    let kept = host.chars().filter(char::is_ascii_graphic);
-    let host: String = kept.take(64).collect();
-    match host.is_empty() {
-        true => "somewhere".to_owned(),
-        false => host,
-    }
 }

@@ -75,14 +75,17 @@ impl Pushes {
             }
             return;
         }
-        let Some((circuit, told)) = wire::message(&text) else {
+        if let Some(circuit) = wire::renumbered(&text) {
+            return self.ear.renumbered(self.connection, &circuit);
+        }
+        let Some((circuit, entry)) = wire::message(&text) else {
             return self.counts.foreign_message();
         };
         if let Some(now) = self.clock.micros(Instant::now()) {
-            let sent = told.now.saturating_mul(1000);
+            let sent = entry.told.now.saturating_mul(1000);
             self.counts.lagged(now.saturating_sub(sent));
         }
-        self.ear.told(self.connection, &circuit, &told);
+        self.ear.told(self.connection, &circuit, &entry);
     }
 }
 
@@ -102,7 +105,9 @@ mod tests {
 
         fn down(&self, _: &StoreError) {}
 
-        fn told(&self, _: &str, _: &Told) {}
+        fn told(&self, _: &str, _: &Told, _: &Arc<str>) {}
+
+        fn renumbered(&self, _: &str) {}
     }
 
     fn message(data: &[&str]) -> PushInfo {

@@ -221,7 +221,7 @@ end
 
 local function tell(what, from, to, why)
   table.insert(told, { what = what, text = table.concat({ what, from or '', to or '', why or '-',
-    instance, whole(now), snapshot(), circuit }, '|') })
+    instance, whole(now), snapshot(), circuit, origin }, '|') })
 end
 
 -- The numbers of the service have changed.
@@ -919,7 +919,7 @@ end
 local is_noted = false
 for _, message in ipairs(told) do
   if message.what ~= 'suspect' then
-    redis.pcall('LPUSH', KEYS[2], message.text .. '|' .. origin)
+    redis.pcall('LPUSH', KEYS[2], message.text)
     is_noted = true
   end
 end

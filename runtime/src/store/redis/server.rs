@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
+use redis::Cmd;
 use redis::Value;
 
 use crate::policy::Policy;
@@ -12,7 +13,6 @@ use crate::rules::fleet::Command;
 use crate::rules::fleet::Reply;
 use crate::rules::fleet::Request;
 use crate::rules::fleet::View;
-use crate::store::Entry;
 use crate::store::StoreError;
 use crate::store::redis::address::Address;
 use crate::store::redis::calls::Calls;
@@ -81,8 +81,8 @@ impl Server {
         Ok(answer.reply)
     }
 
-    pub(super) async fn journal(&self, circuit: &str, limit: usize) -> Result<Vec<Entry>, Fault> {
-        self.calls.journal(&self.connection, circuit, limit).await
+    pub(super) async fn list(&self, command: &Cmd) -> Result<Vec<String>, Fault> {
+        self.connection.ask(command, RESPONSE).await
     }
 }
 

@@ -87,9 +87,9 @@ impl Twin {
                 return all;
             }
             let message = wire::message(&text);
-            let (of, told) = message.unwrap_or_else(|| panic!("no message: {text}"));
-            assert_eq!(of, circuit);
-            all.push(told);
+            let (of, entry) = message.unwrap_or_else(|| panic!("no message: {text}"));
+            assert_eq!((&*of, &*entry.origin), (circuit, ORIGIN));
+            all.push(entry.told);
         }
     }
 

@@ -9,9 +9,10 @@
 //! - a reply: `nonce|status|argument|now|calls,failures,slow|` + snapshot + `|live|`, and `nopub`
 //!   at the end where the messages could not be published; `live` is `=` and what is written in
 //!   the last live change where the command asks how the circuit stands
-//! - a message: `what|from|to|reason|instance|now|` + snapshot + `|` + circuit, where the reason is what is written in
-//!   a live change that is told
-//! - an entry of the journal: a message + `|` + origin
+//! - that some process goes by other numbers: `numbers|circuit`
+//! - a message, and an entry of the journal: `what|from|to|reason|instance|now|` + snapshot +
+//!   `|circuit|origin`, where the origin is what the process is called whose command it was, and
+//!   the reason is what is written in a live change that is told
 
 mod answer;
 mod escape;
@@ -22,8 +23,10 @@ mod sent;
 
 use std::sync::OnceLock;
 
+use crate::store::Note;
+use crate::store::noted::KEPT;
+
 pub(super) use answer::is_unpublished;
-pub(super) use answer::journal_entry;
 pub(super) use answer::message;
 pub(super) use answer::reply;
 pub(super) use sent::Sent;
@@ -31,6 +34,29 @@ pub(super) use sent::send;
 
 /// One step of a circuit, as `rules::fleet::apply` does it.
 pub(super) const SCRIPT: &str = include_str!("script.lua");
+
+/// Notes by which numbers processes go.
+pub(super) const NUMBERS: &str = include_str!("numbers.lua");
+
+/// A message that some process goes by other numbers begins so; then comes the circuit.
+const RENUMBERED: &str = "numbers|";
+
+/// The key and the arguments of [`NUMBERS`].
+pub(super) fn compare(prefix: &str, circuit: &str, note: &Note) -> [String; 6] {
+    [
+        format!("{}:numbers", key(prefix, circuit)),
+        channel(prefix),
+        escape::escape(circuit),
+        note.former.clone().unwrap_or_default(),
+        note.current.clone().unwrap_or_default(),
+        KEPT.as_millis().to_string(),
+    ]
+}
+
+/// The circuit of which a message says that some process goes by other numbers.
+pub(super) fn renumbered(message: &str) -> Option<String> {
+    escape::unescape(message.strip_prefix(RENUMBERED)?)
+}
 
 /// The name of [`SCRIPT`] for `EVALSHA`.
 pub(super) fn sha() -> &'static str {

@@ -383,14 +383,14 @@ fn the_journal_holds_the_last_hundred_moves_newest_first_and_who_asked_for_them(
     twin.run(CIRCUIT, &failures(1), &open_for(60_000));
     let entries = journal(&mut twin);
     assert_eq!(entries.len(), 100);
-    let read = entries.iter().map(|entry| wire::journal_entry(entry));
+    let read = entries.iter().map(|entry| wire::message(entry));
     let read: Option<Vec<_>> = read.collect();
     let instances: Vec<_> = read
         .expect("entries")
         .iter()
-        .map(|(told, origin)| {
-            assert_eq!(origin, ORIGIN);
-            told.instance
+        .map(|(circuit, entry)| {
+            assert_eq!((&**circuit, &*entry.origin), (CIRCUIT, ORIGIN));
+            entry.told.instance
         })
         .collect();
     let expected: Vec<u64> = (21..=120).rev().collect();

@@ -133,6 +133,8 @@ fn what_cannot_be_is_said_before_anything_is_connected_to() {
         (redis().lease(Duration::from_secs(61)), AddressError::Lease),
         (redis().instance(""), AddressError::Instance),
         (redis().instance("a\nb"), AddressError::Instance),
+        (redis().instance("a|b"), AddressError::Instance),
+        (redis().instance("a".repeat(65)), AddressError::Instance),
         (Redis::sentinel("main", none), AddressError::None),
         (Redis::cluster(none), AddressError::None),
         (Redis::cluster(["unix:///a"]), AddressError::Mixed),

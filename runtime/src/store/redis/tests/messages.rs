@@ -9,6 +9,7 @@ use super::force_open;
 use crate::rules::fleet::Status;
 use crate::rules::fleet::What;
 use crate::state::State;
+use crate::store::Note;
 use crate::store::Store;
 use crate::store::redis::Redis;
 
@@ -96,7 +97,7 @@ async fn the_journal_says_what_happened_and_which_process_did_it() {
         .expect("a journal");
     let read: Vec<_> = entries
         .iter()
-        .map(|entry| (entry.origin.as_str(), entry.told.what))
+        .map(|entry| (&*entry.origin, entry.told.what))
         .collect();
     let [
         (last, What::Moved { to, .. }),
@@ -131,6 +132,46 @@ async fn the_journal_says_what_happened_and_which_process_did_it() {
             .len(),
         0
     );
+}
+
+fn goes_by(numbers: &str) -> Note {
+    Note {
+        former: None,
+        current: Some(numbers.to_owned()),
+    }
+}
+
+/// M21, as the rules in `noted.rs` have it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn numbers_that_come_or_go_are_told_to_all_and_old_ones_are_forgotten() {
+    let server = Server::start().expect("a server");
+    let redis = Redis::new(server.url());
+    let (mut one, mut other) = (connected(&redis).await, connected(&redis).await);
+    let noted = one.store.compare("stripe", &goes_by("threshold=5")).await;
+    assert_eq!(noted, Ok(vec!["threshold=5".to_owned()]));
+    // Nobody noted these for long, and these at no time.
+    let key = "breakerbox:{stripe}:numbers";
+    server.order(&["HSET", key, "threshold=1", "1", "threshold=2", "once"]);
+    let noted = other.store.compare("stripe", &goes_by("threshold=6")).await;
+    let mut noted = noted.expect("numbers");
+    noted.sort();
+    assert_eq!(noted, ["threshold=5", "threshold=6"]);
+    assert_eq!(one.renumbered().await, "stripe");
+    assert_eq!(other.renumbered().await, "stripe");
+    let left = server.order(&["PTTL", key]).integer();
+    assert!(matches!(left, Some(1..=80_000)), "{left:?}");
+    // The same again is no news, and what was noted before is not.
+    let noted = one.store.compare("stripe", &goes_by("threshold=5")).await;
+    assert_eq!(noted.expect("numbers").len(), 2);
+    let leave = Note {
+        former: Some("threshold=6".to_owned()),
+        current: None,
+    };
+    let noted = other.store.compare("stripe", &leave).await;
+    assert_eq!(noted, Ok(vec!["threshold=5".to_owned()]));
+    assert_eq!(one.renumbered().await, "stripe");
+    one.trip("stripe").await.expect("an answer");
+    assert_eq!(one.told().await.0, "stripe");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

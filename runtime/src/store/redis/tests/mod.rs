@@ -56,7 +56,8 @@ struct Process {
 enum Heard {
     Up,
     Down(StoreError),
-    Told(String, Told),
+    Told(String, Box<Told>),
+    Renumbered(String),
 }
 
 struct Sender(UnboundedSender<Heard>);
@@ -70,8 +71,12 @@ impl Listener for Sender {
         let _ = self.0.send(Heard::Down(cause.clone()));
     }
 
-    fn told(&self, circuit: &str, told: &Told) {
-        let _ = self.0.send(Heard::Told(circuit.to_owned(), told.clone()));
+    fn told(&self, circuit: &str, told: &Told, _origin: &Arc<str>) {
+        let _ = self.0.send(Heard::Told(circuit.to_owned(), Box::new(told.clone())));
+    }
+
+    fn renumbered(&self, circuit: &str) {
+        let _ = self.0.send(Heard::Renumbered(circuit.to_owned()));
     }
 }
 
@@ -111,7 +116,7 @@ impl Process {
         loop {
             match self.next().await {
                 Heard::Down(cause) => return cause,
-                Heard::Told(..) => {}
+                Heard::Told(..) | Heard::Renumbered(_) => {}
                 Heard::Up => panic!("it is up once more"),
             }
         }
@@ -120,8 +125,16 @@ impl Process {
     /// The next message.
     async fn told(&mut self) -> (String, Told) {
         match self.next().await {
-            Heard::Told(circuit, told) => (circuit, told),
+            Heard::Told(circuit, told) => (circuit, *told),
             other => panic!("no message, but {other:?}"),
+        }
+    }
+
+    /// The circuit of the next message, which is that somebody goes by other numbers.
+    async fn renumbered(&mut self) -> String {
+        match self.next().await {
+            Heard::Renumbered(circuit) => circuit,
+            other => panic!("no such message, but {other:?}"),
         }
     }
 

@@ -1,4 +1,4 @@
-//! What comes back: replies, messages, and entries of the journal.
+//! What comes back: replies, and messages, which are also the entries of the journal.
 
 use std::str::Split;
 
@@ -7,6 +7,7 @@ use crate::rules::fleet::Reply;
 use crate::rules::fleet::Status;
 use crate::rules::fleet::Told;
 use crate::rules::fleet::What;
+use crate::store::Entry;
 use crate::store::redis::wire::escape::unescape;
 use crate::store::redis::wire::fields;
 
@@ -41,24 +42,18 @@ pub(crate) fn is_unpublished(reply: &str) -> bool {
     reply.ends_with("|nopub")
 }
 
-/// The circuit that moved, and what there is to tell of it.
-pub(crate) fn message(text: &str) -> Option<(String, Told)> {
+/// The circuit that moved, what there is to tell of it, and who sent the command. The journal
+/// has the same texts.
+pub(crate) fn message(text: &str) -> Option<(String, Entry)> {
     let mut rest = text.split('|');
     let told = told(&mut rest)?;
+    let circuit = unescape(rest.next()?)?;
+    let origin = unescape(rest.next()?)?.into();
     is_all(&mut rest)?;
-    Some(told)
+    Some((circuit, Entry { told, origin }))
 }
 
-/// An entry of the journal: what happened, and who sent the command.
-pub(crate) fn journal_entry(text: &str) -> Option<(Told, String)> {
-    let mut rest = text.split('|');
-    let (_, told) = told(&mut rest)?;
-    let origin = unescape(rest.next()?)?;
-    is_all(&mut rest)?;
-    Some((told, origin))
-}
-
-fn told(rest: &mut Split<'_, char>) -> Option<(String, Told)> {
+fn told(rest: &mut Split<'_, char>) -> Option<Told> {
     let (what, from, to, reason) = (rest.next()?, rest.next()?, rest.next()?, rest.next()?);
     let mut live = None;
     let what = match what {
@@ -77,14 +72,13 @@ fn told(rest: &mut Split<'_, char>) -> Option<(String, Told)> {
     };
     let instance = u64::from_str_radix(rest.next()?, 16).ok()?;
     let now = rest.next()?.parse().ok()?;
-    let told = Told {
+    Some(Told {
         what,
         snapshot: fields::snapshot(rest)?,
         now,
         instance,
         live,
-    };
-    Some((unescape(rest.next()?)?, told))
+    })
 }
 
 fn is_all(rest: &mut Split<'_, char>) -> Option<()> {
@@ -209,9 +203,9 @@ mod tests {
     }
 
     #[test]
-    fn a_message_names_its_circuit_whatever_its_name() {
-        let text = format!("moved|closed|open|open_for:::|00000000000000ff|12|{OPEN}|a%7cb");
-        let expected = Told {
+    fn a_message_names_its_circuit_and_who_moved_it_whatever_their_names() {
+        let begin = format!("moved|closed|open|open_for:::|00000000000000ff|12|{OPEN}");
+        let told = Told {
             what: What::Moved {
                 from: State::Closed,
                 to: State::Open,
@@ -222,19 +216,21 @@ mod tests {
             instance: 255,
             live: None,
         };
-        assert_eq!(message(&text), Some(("a|b".to_owned(), expected.clone())));
-        let entry = format!("{text}|worker%3a7");
+        let expected = Entry {
+            told,
+            origin: "worker:7".into(),
+        };
         assert_eq!(
-            journal_entry(&entry),
-            Some((expected, "worker:7".to_owned()))
+            message(&format!("{begin}|a%7cb|worker%3a7")),
+            Some(("a|b".to_owned(), expected))
         );
         for (name, what) in [("suspect", What::Suspect), ("restored", What::Restored)] {
-            let text = format!("{name}|||-|00000000000000ff|12|{OPEN}|s");
-            assert_eq!(message(&text).map(|(_, told)| told.what), Some(what));
+            let text = format!("{name}|||-|00000000000000ff|12|{OPEN}|s|o");
+            assert_eq!(message(&text).map(|(_, it)| it.told.what), Some(what));
         }
         for (written, read) in [("", ""), ("a=1%7c b", "a=1| b")] {
-            let text = format!("renumbered|||{written}|00000000000000ff|12|{OPEN}|s");
-            let (_, told) = message(&text).expect("a message");
+            let text = format!("renumbered|||{written}|00000000000000ff|12|{OPEN}|s|o");
+            let (_, Entry { told, .. }) = message(&text).expect("a message");
             assert_eq!(
                 (told.what, told.live.as_deref()),
                 (What::Renumbered, Some(read))
@@ -252,12 +248,11 @@ mod tests {
         }
         assert_eq!(reply(&format!("{text}|")), None);
         assert_eq!(reply(&format!("{text}x")), None);
-        let text = format!("suspect|||-|ff|12|{OPEN}|s");
+        let text = format!("suspect|||-|ff|12|{OPEN}|s|o");
         assert!(message(&text).is_some());
         assert_eq!(message(&format!("{text}|")), None);
-        assert_eq!(journal_entry(&text), None);
         for end in 0..text.len() - 1 {
-            // The name of the circuit may be a shorter one, or none.
+            // The name of the process may be a shorter one, or none.
             assert_eq!(message(&text[..end]), None, "{}", &text[..end]);
         }
     }
