@@ -275,3 +275,23 @@ fn a_process_that_shares_nothing_keeps_its_changes_to_itself() {
     assert_eq!(other.breaker.policy(), POLICY);
     assert_eq!(alone.breaker.policy(), POLICY.threshold(3));
 }
+
+/// What it writes for others, this version does not take from them.
+#[test]
+fn what_a_later_version_has_changed_is_left_out_and_kept_for_others() {
+    let backing = Backing::redis();
+    let Backing::Redis(server) = &backing else {
+        unreachable!("it is a server");
+    };
+    let key = "breakerbox:{shared}";
+    server.command(&["HSET", key, "v", "1", "live", "9:mood=good threshold=7"]);
+    let [a, b] = backing.processes(POLICY);
+    a.has(POLICY.threshold(7));
+    a.breaker.update(|policy| policy.jitter(0.5)).unwrap();
+    b.has(POLICY.threshold(7).jitter(0.5));
+    let lies = format!("{:?}", server.command(&["HGET", key, "live"]));
+    assert!(lies.contains("threshold=7 jitter=0.5 mood=good"), "{lies}");
+    for process in [&a, &b] {
+        process.eventually("it is said", || process.warnings("mood") == 1);
+    }
+}
