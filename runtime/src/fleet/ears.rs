@@ -1,6 +1,7 @@
 //! Hears what the store tells, and hands it to the circuits.
 
 use std::collections::HashMap;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::MutexGuard;
@@ -29,7 +30,8 @@ pub(crate) enum Heard {
 pub(super) struct Ears {
     link: Arc<Link>,
     breakers: Mutex<HashMap<String, &'static Breaker>>,
-    tell: Box<dyn Fn(Heard) + Send + Sync>,
+    /// A registry is one that may be used after a panic, and so is what it tells with.
+    tell: AssertUnwindSafe<Box<dyn Fn(Heard) + Send + Sync>>,
 }
 
 impl Ears {
@@ -37,7 +39,7 @@ impl Ears {
         Self {
             link,
             breakers: Mutex::default(),
-            tell,
+            tell: AssertUnwindSafe(tell),
         }
     }
 

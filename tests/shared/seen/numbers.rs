@@ -72,15 +72,13 @@ fn two_versions_share_a_breaker_and_each_says_where_the_other_differs() {
 fn numbers_that_are_changed_by_hand_are_compared_at_once() {
     on_each(|backing| {
         let a = start(backing, "a", POLICY);
-        let b = start(backing, "b", POLICY);
-        a.breaker
-            .update(|policy| policy.threshold(7))
-            .expect("a right number");
+        let b = start(backing, "b", POLICY.threshold(7));
         for process in [&a, &b] {
             process.eventually("they differ", || mismatch(process) == Some(1.0));
         }
+        // It is a change of both.
         b.breaker
-            .update(|policy| policy.threshold(7))
+            .update(|policy| policy.threshold(8))
             .expect("a right number");
         for process in [&a, &b] {
             process.eventually("they are one", || mismatch(process) == Some(0.0));
