@@ -20,10 +20,11 @@ const RUNTIME: &[&[&str]] = &[
     &["cells", "gate"],
     &["durations", "hot", "recent", "ring", "word"],
     &["blocking", "deadline"],
+    &["journal"],
     &["store"],
     &["config", "error", "event", "host", "outcome", "rules"],
-    &["settings"],
-    &["first_error", "limit_conflict"],
+    &["settings", "sharing"],
+    &["first_error", "limit_conflict", "numbers"],
     &["declaration", "rejected"],
     &["reason"],
     &[

@@ -84,7 +84,7 @@ async fn what_others_say_on_the_channel_is_counted_and_left_alone() {
 async fn the_journal_says_what_happened_and_which_process_did_it() {
     let server = Server::start().expect("a server");
     let one = connected(&Redis::new(server.url()).instance("worker-1")).await;
-    let other = connected(&Redis::new(server.url()).instance("worker|2")).await;
+    let other = connected(&Redis::new(server.url()).instance("worker:2,%")).await;
     one.trip("stripe").await.expect("an answer");
     other
         .submit("stripe", force_open())
@@ -106,7 +106,7 @@ async fn the_journal_says_what_happened_and_which_process_did_it() {
     else {
         panic!("{read:?}");
     };
-    assert_eq!((*last, *to), ("worker|2", State::ForcedOpen));
+    assert_eq!((*last, *to), ("worker:2,%", State::ForcedOpen));
     assert_eq!((*first, *from), ("worker-1", State::Closed));
     assert_eq!(
         one.store
