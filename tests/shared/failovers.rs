@@ -144,7 +144,7 @@ fn a_master_of_a_cluster_that_dies_is_replaced() {
         cluster.kill_node(owner);
         cluster.failover(owner);
         a.eventually("it reaches the new master", || {
-            let ttl = Duration::from_millis(1);
+            let ttl = Duration::from_millis(30);
             let forced = a.breaker.force_open(ttl, "ana", "a test");
             forced.expect("it has all it needs");
             thread::sleep(Duration::from_millis(50));

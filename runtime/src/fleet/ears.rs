@@ -44,8 +44,15 @@ impl Ears {
     }
 
     pub(super) fn know(&self, breaker: &'static Breaker) {
-        if let Some(member) = breaker.member() {
-            self.breakers().insert(member.circuit.clone(), breaker);
+        let Some(member) = breaker.member() else {
+            return;
+        };
+        let mut breakers = self.breakers();
+        breakers.insert(member.circuit.clone(), breaker);
+        let is_lost = self.link.is_lost();
+        drop(breakers);
+        if is_lost {
+            breaker.lose(self.link.when_lost);
         }
     }
 
@@ -62,6 +69,13 @@ impl Ears {
     /// Others go by other numbers than the circuit of this service.
     pub(super) fn differ(&self, service: &'static str, differences: Vec<Difference>) {
         (self.tell)(Heard::Differ(service, differences));
+    }
+
+    /// All circuits, and whether they are lost from now on: none is missed that joins meanwhile.
+    fn lose(&self) -> Option<Vec<&'static Breaker>> {
+        let breakers = self.breakers();
+        let lost = self.link.set_lost();
+        lost.then(|| breakers.values().copied().collect())
     }
 
     fn all(&self) -> Vec<&'static Breaker> {
@@ -87,10 +101,10 @@ impl Listener for Ears {
     }
 
     fn down(&self, cause: &StoreError) {
-        if !self.link.set_lost() {
+        let Some(lost) = self.lose() else {
             return;
-        }
-        for breaker in self.all() {
+        };
+        for breaker in lost {
             if let Some(member) = breaker.member() {
                 member.probes(Probes::lose_all);
                 member.bell.notify_one();

@@ -34,6 +34,11 @@ impl Link {
         }
     }
 
+    /// Whether it was tried, and cannot be reached.
+    pub(crate) fn is_lost(&self) -> bool {
+        self.state.load(Acquire) == LOST
+    }
+
     pub(crate) fn is_up(&self) -> bool {
         self.state.load(Acquire) == UP
     }

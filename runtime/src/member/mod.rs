@@ -29,7 +29,6 @@ use tokio::sync::Notify;
 use crate::numbers::Difference;
 use crate::rules::Outcome;
 use crate::rules::fleet::Force;
-use crate::rules::fleet::millis;
 use crate::sharing::Sharing;
 use crate::sharing::SharingState;
 
@@ -86,7 +85,8 @@ impl Wish {
         match &mut force {
             Force::ClearOnly(id) => *id = self.mine.load(Acquire),
             Force::Cover { ttl, .. } => {
-                *ttl = ttl.saturating_sub(millis(self.since.elapsed()));
+                let gone = self.since.elapsed().as_millis();
+                *ttl = ttl.saturating_sub(u64::try_from(gone).unwrap_or(u64::MAX));
                 if *ttl == 0 {
                     return None;
                 }
