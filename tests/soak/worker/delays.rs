@@ -9,7 +9,11 @@ use std::time::Instant;
 
 use crate::worker::say;
 
-/// How often it is looked whether this process runs.
+/// So many threads look whether this process runs: one may be on a processor that does, while
+/// calls are on another that stands still.
+const TICKERS: usize = 4;
+
+/// How often they look.
 const TICK: Duration = Duration::from_millis(5);
 
 /// Beside its body a call may take as long as it may wait for leave to probe, and this. Whoever
@@ -20,37 +24,45 @@ pub(super) struct Delays(Arc<Measured>);
 
 struct Measured {
     began: Instant,
-    /// For so long in all this process did not run when it wanted to, in nanoseconds.
-    lost: AtomicU64,
-    /// When it last ran, since it began.
-    ran_at: AtomicU64,
+    tickers: [Ticker; TICKERS],
     calls: AtomicU64,
     slowest: AtomicU64,
+}
+
+#[derive(Default)]
+struct Ticker {
+    /// For so long in all it did not run when it wanted to, in nanoseconds.
+    lost: AtomicU64,
+    /// When it last ran, since all began.
+    ran_at: AtomicU64,
 }
 
 /// A call that goes on.
 pub(super) struct Running {
     began: Instant,
-    lost: Duration,
+    lost: [Duration; TICKERS],
 }
 
 impl Delays {
     pub(super) fn start() -> Self {
         let measured = Arc::new(Measured {
             began: Instant::now(),
-            lost: AtomicU64::new(0),
-            ran_at: AtomicU64::new(0),
+            tickers: Default::default(),
             calls: AtomicU64::new(0),
             slowest: AtomicU64::new(0),
         });
-        let own = Arc::clone(&measured);
-        thread::spawn(move || {
-            loop {
-                thread::sleep(TICK);
-                own.lost.store(nanos(own.lost()), Relaxed);
-                own.ran_at.store(nanos(own.began.elapsed()), Relaxed);
-            }
-        });
+        for at in 0..TICKERS {
+            let own = Arc::clone(&measured);
+            thread::spawn(move || {
+                let ticker = &own.tickers[at];
+                loop {
+                    thread::sleep(TICK);
+                    let now = own.began.elapsed();
+                    ticker.lost.store(nanos(ticker.lost(now)), Relaxed);
+                    ticker.ran_at.store(nanos(now), Relaxed);
+                }
+            });
+        }
         Self(measured)
     }
 
@@ -64,7 +76,9 @@ impl Delays {
     /// The call has ended, and its body took so long.
     pub(super) fn end(&self, call: &Running, body: Duration, wait: Duration, name: &str) {
         let beside = call.began.elapsed().saturating_sub(body);
-        let lost = self.0.lost().saturating_sub(call.lost);
+        let lost = self.0.lost().into_iter().zip(call.lost);
+        let lost = lost.map(|(now, then)| now.saturating_sub(then));
+        let lost = lost.max().unwrap_or_default();
         self.0.calls.fetch_add(1, Relaxed);
         self.0
             .slowest
@@ -87,8 +101,14 @@ impl Delays {
 }
 
 impl Measured {
-    fn lost(&self) -> Duration {
+    fn lost(&self) -> [Duration; TICKERS] {
         let now = self.began.elapsed();
+        std::array::from_fn(|at| self.tickers[at].lost(now))
+    }
+}
+
+impl Ticker {
+    fn lost(&self, now: Duration) -> Duration {
         let ran_at = Duration::from_nanos(self.ran_at.load(Relaxed));
         let missing = now.saturating_sub(ran_at).saturating_sub(TICK);
         Duration::from_nanos(self.lost.load(Relaxed)) + missing
