@@ -302,13 +302,14 @@ impl Gate {
         now: Tick,
     ) -> ((u64, bool), Changes) {
         self.transact(numbers, |law, circuit| {
-            let before = circuit.generation;
-            let is_ours = before != adopted;
+            let is_ours = circuit.generation != adopted;
             let observed = self.observe(numbers, circuit, &totals, now);
             let changes = rules::adopt(law, circuit, ruling, is_ours, &observed, now);
-            let after = circuit.generation;
-            let stands = !is_ours || after != before || circuit.beneath() == State::Closed;
-            ((after, stands), changes)
+            // An opening of our own that they do not have stays ours, also where what was forced
+            // over it has been lifted.
+            let stands =
+                !is_ours || !ruling.is_plainly_closed() || circuit.beneath() == State::Closed;
+            ((circuit.generation, stands), changes)
         })
     }
 

@@ -10,6 +10,7 @@ mod forgetful;
 mod killed;
 mod leaving;
 mod live;
+mod losses;
 mod outages;
 mod play;
 mod probes;

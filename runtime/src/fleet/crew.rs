@@ -27,6 +27,7 @@ use crate::rules::fleet::View;
 use crate::store::Note;
 use crate::store::Store;
 use crate::store::StoreError;
+use crate::store::Submission;
 
 /// A command that is not done by then is not done.
 const WITHIN: Duration = Duration::from_millis(250);
@@ -475,8 +476,8 @@ impl Crew {
         let policy = self.breaker.policy();
         let answer = self
             .store
-            .submit(&self.member.circuit, request, &policy, WITHIN)
-            .await;
+            .submit(&self.member.circuit, request, &policy, WITHIN);
+        let answer = self.answer(answer).await;
         let answer = answer.and_then(|reply| match reply.status {
             Status::Late => Err(StoreError::Late),
             _ => Ok(reply),
@@ -487,6 +488,34 @@ impl Crew {
             self.member.set_apart(Some(Arc::from(error.to_string())));
             self.look_at = Instant::now() + self.pause;
             self.pause = (self.pause * 2).min(LATEST);
+        }
+        answer
+    }
+
+    /// Waits for the store. Calls that wait for leave do not wait as long: they are told when
+    /// their time is over, also those that come meanwhile.
+    async fn answer(&self, mut submission: Submission<'_>) -> Result<Reply, StoreError> {
+        let mut is_rung = false;
+        let answer = loop {
+            let next = self
+                .member
+                .probes(|probes| probes.wait_no_longer(Instant::now()));
+            let over = async {
+                match next {
+                    Some(next) => time::sleep_until(next.into()).await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                biased;
+                answer = &mut submission => break answer,
+                () = over => {}
+                () = self.member.bell.notified() => is_rung = true,
+            }
+        };
+        if is_rung {
+            // There is more to do for whoever rang.
+            self.member.bell.notify_one();
         }
         answer
     }
@@ -503,4 +532,105 @@ fn spread(each: Duration) -> Duration {
 
 fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::runtime;
+    use tokio::task::LocalSet;
+
+    use crate::member::Link;
+    use crate::policy::Policy;
+    use crate::registry::Registry;
+    use crate::rejected::RejectedKind;
+    use crate::rules::Sums;
+    use crate::rules::fleet::Snapshot;
+    use crate::sharing::WhenStoreIsLost;
+    use crate::state::State;
+    use crate::store::Comparison;
+    use crate::store::Journal;
+    use crate::store::Listener;
+
+    use super::*;
+
+    /// So long nothing takes, however busy the machine is.
+    const LONG: Duration = Duration::from_secs(20);
+
+    /// It says that the circuit has been open and may be probed, and then nothing.
+    struct Hanging;
+
+    impl Store for Hanging {
+        fn start(&self, _: Arc<dyn Listener>) {}
+
+        fn submit<'a>(
+            &'a self,
+            _: &'a str,
+            request: Request,
+            _: &'a Policy,
+            _: Duration,
+        ) -> Submission<'a> {
+            if request.command != Command::Sync {
+                return Box::pin(std::future::pending());
+            }
+            let snapshot = Snapshot {
+                epoch: 9,
+                phase: Phase::Open,
+                until: 9,
+                length: 1,
+                trips: 1,
+                ..Snapshot::default()
+            };
+            Box::pin(std::future::ready(Ok(Reply {
+                status: Status::Done,
+                now: 9,
+                snapshot,
+                sums: Sums::default(),
+                live: None,
+            })))
+        }
+
+        fn polls(&self) -> Option<Duration> {
+            None
+        }
+
+        fn journal<'a>(&'a self, _: &'a str, _: usize) -> Journal<'a> {
+            Box::pin(std::future::pending())
+        }
+
+        fn compare<'a>(&'a self, _: &'a str, _: &'a Note) -> Comparison<'a> {
+            Box::pin(std::future::pending())
+        }
+    }
+
+    /// A call that asked for leave while the store hung was rejected when the store had been
+    /// given up, after 250 ms or several times that, and not after its `probe_wait`.
+    #[test]
+    fn a_store_that_hangs_does_not_keep_a_call_that_waits_for_leave() {
+        let registry = Registry::builder().declare_with("hanging", Policy::new());
+        let registry = registry.build().expect("a right set-up");
+        let breaker: &'static Breaker = registry.breaker("hanging").expect("declared");
+        let link = Arc::new(Link::new(1, WhenStoreIsLost::Local));
+        breaker.join(&link).expect("it joins once");
+        link.set_up();
+        let store: Arc<dyn Store> = Arc::new(Hanging);
+        let ears = Arc::new(Ears::new(Arc::clone(&link), Box::new(|_| {})));
+        let crew = Crew::new(breaker, &store, &ears).expect("it is a member");
+        let (_close, closing) = watch::channel(false);
+        let mut runtime = runtime::Builder::new_current_thread();
+        let runtime = runtime.enable_all().build().expect("a runtime");
+        let set = LocalSet::new();
+        set.spawn_local(crew.run(closing));
+        set.block_on(&runtime, async {
+            while breaker.state() != State::Open {
+                tokio::task::yield_now().await;
+            }
+            // The first has the store asked. The second comes while it is.
+            for _ in 0..2 {
+                let asked = time::timeout(LONG, breaker.acquire()).await;
+                let rejected = asked.expect("it does not wait for the store");
+                let rejected = rejected.expect_err("nobody gave leave");
+                assert_eq!(rejected.kind(), RejectedKind::ProbesBusy);
+            }
+        });
+    }
 }

@@ -258,15 +258,24 @@ impl Probes {
         }
     }
 
+    /// Tells those who have waited long enough. Says when the next ones have.
+    pub(crate) fn wait_no_longer(&mut self, now: Instant) -> Option<Instant> {
+        let mut next = None;
+        for waiter in self.waiting.iter_mut().filter(|it| it.answer.is_none()) {
+            if waiter.until <= now {
+                let too_late = waiter.too_late;
+                self.woken.extend(waiter.tell(too_late));
+            } else {
+                next = Some(next.map_or(waiter.until, |next| waiter.until.min(next)));
+            }
+        }
+        next
+    }
+
     /// Tells those who have waited long enough, and gives back what nobody came for. Says when
     /// it has to be looked at again.
     pub(crate) fn pass_time(&mut self, now: Instant) -> Option<Instant> {
-        for waiter in &mut self.waiting {
-            if waiter.answer.is_none() && waiter.until <= now {
-                let too_late = waiter.too_late;
-                self.woken.extend(waiter.tell(too_late));
-            }
-        }
+        let waiting = self.wait_no_longer(now);
         if let Some((kept, since)) = self.kept
             && now >= since + self.keeps()
         {
@@ -274,11 +283,10 @@ impl Probes {
             self.kept = None;
             self.end(kept, RELEASED);
         }
-        let waiting = self.waiting.iter().filter(|it| it.answer.is_none());
         let kept = self.kept.map(|(_, since)| since + self.keeps());
         let places = self.places.iter().flatten().filter(|it| !it.is_lost);
         waiting
-            .map(|waiter| waiter.until)
+            .into_iter()
             .chain(kept)
             .chain(places.map(|place| place.renew_at))
             .min()

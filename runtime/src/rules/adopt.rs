@@ -34,6 +34,13 @@ pub(crate) struct Ruling {
     pub(crate) reason: Reason,
 }
 
+impl Ruling {
+    /// It is closed, and nobody has laid anything over it.
+    pub(crate) const fn is_plainly_closed(&self) -> bool {
+        matches!(self.phase, Phase::Closed) && self.cover.is_none()
+    }
+}
+
 /// A ruling comes at `now`. `is_ours` says whether the rules have moved the circuit here since
 /// the last one: what this process has seen by itself keeps it open until that has passed,
 /// whatever the others see.
