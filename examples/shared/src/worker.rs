@@ -139,7 +139,7 @@ fn tell_event(start: SystemTime, event: &Event) {
             tell(start, moved.at, what);
         }
         Event::StoreFound => tell(start, SystemTime::now(), What::Found),
-        Event::StoreLost { cause } => {
+        Event::StoreLost { cause, .. } => {
             let cause = cause.replace(char::is_control, " ");
             tell(start, SystemTime::now(), What::Lost(cause));
         }

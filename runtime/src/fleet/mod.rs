@@ -12,6 +12,8 @@ mod flushes;
 mod model;
 
 use std::io;
+use std::panic::RefUnwindSafe;
+use std::panic::UnwindSafe;
 use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::PoisonError;
@@ -68,6 +70,10 @@ enum Order {
 
 /// A journal, or why there is none.
 pub(crate) type Read = Result<Vec<Entry>, StoreError>;
+
+/// What a panic may have passed is only asked and told things here, and is never half changed.
+impl UnwindSafe for Fleet {}
+impl RefUnwindSafe for Fleet {}
 
 impl Fleet {
     /// Starts the thread, which ends when this is dropped. `tell` hears when the store is

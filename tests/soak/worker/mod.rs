@@ -90,7 +90,7 @@ fn registry(post: &Post) -> Registry {
                 it.service, it.from, it.to, it.generation, it.reason
             )),
             Event::StoreFound => say("note the store is found"),
-            Event::StoreLost { cause } => say(&format!("note the store is lost: {cause}")),
+            Event::StoreLost { cause, .. } => say(&format!("note the store is lost: {cause}")),
             _ => {}
         });
     for circuit in &CIRCUITS {

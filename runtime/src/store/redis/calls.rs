@@ -11,6 +11,7 @@ use crate::policy::Policy;
 use crate::rules::fleet::Reply;
 use crate::rules::fleet::Request;
 use crate::rules::fleet::Status;
+use crate::store::JOURNAL;
 use crate::store::Note;
 use crate::store::StoreError;
 use crate::store::redis::connection::Connection;
@@ -110,7 +111,7 @@ impl Calls {
         command
             .arg(wire::journal_key(&self.prefix, circuit))
             .arg(0)
-            .arg(limit.saturating_sub(1));
+            .arg(limit.clamp(1, JOURNAL) - 1);
         command
     }
 

@@ -4,6 +4,7 @@ use breakerbox_servers::Cluster;
 use breakerbox_servers::Server;
 
 use super::connected;
+use crate::store::Note;
 use crate::store::Store;
 use crate::store::redis::Redis;
 
@@ -35,6 +36,11 @@ async fn use_all(server: &Server) {
     let process = connected(&Redis::new(server.url_of("app", "secret"))).await;
     let _ = process.trip("stripe").await;
     let _ = process.store.journal("stripe", 10).await;
+    let note = Note {
+        former: Some("threshold=4".to_owned()),
+        current: Some("threshold=5".to_owned()),
+    };
+    let _ = process.store.compare("stripe", &note).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
