@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
-#[cfg(feature = "metrics")]
+#[cfg(any(feature = "metrics", test))]
 use std::time::Duration;
 
 use crate::rules::fleet::Command;
@@ -99,7 +99,7 @@ impl Counts {
     }
 
     /// How long the last message was on its way.
-    #[cfg(feature = "metrics")]
+    #[cfg(any(feature = "metrics", test))]
     pub(crate) fn push_lag(&self) -> Duration {
         Duration::from_micros(self.lag.load(Relaxed))
     }
