@@ -39,6 +39,9 @@ const LOOK: Duration = Duration::from_secs(30);
 const SOONEST: Duration = Duration::from_secs(1);
 const LATEST: Duration = Duration::from_secs(30);
 
+/// How soon it is told again what somebody wants, where nobody knows whether it was done.
+const AGAIN: Duration = Duration::from_millis(100);
+
 /// Between two flushes that hurry, so that one may bring what came with the other.
 const GAP: Duration = Duration::from_millis(2);
 
@@ -128,6 +131,8 @@ impl Crew {
                 self.member.wish_again(wish);
             }
         }
+        let wish = self.member.has_wishes().then(|| now + AGAIN);
+        let next = earlier(next, wish);
         if (self.member.take_out_of_date() || now >= self.look_at) && !self.look().await {
             return earlier(next, Some(self.look_at));
         }
@@ -146,7 +151,7 @@ impl Crew {
         let next = self
             .member
             .probes(|probes| probes.pass_time(Instant::now()));
-        let next = earlier(earlier(next, flush), compare);
+        let next = earlier(earlier(next, wish), earlier(flush, compare));
         earlier(next, Some(self.look_at))
     }
 

@@ -269,8 +269,11 @@ impl Member {
         let mut wishes = lock(&self.wishes);
         if is_harmless && wishes.is_empty() && wish.since.elapsed() < STALE {
             wishes.push(wish);
-            self.bell.notify_one();
         }
+    }
+
+    pub(crate) fn has_wishes(&self) -> bool {
+        !lock(&self.wishes).is_empty()
     }
 
     pub(crate) fn take_wishes(&self) -> Vec<Wish> {
