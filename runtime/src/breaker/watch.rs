@@ -121,15 +121,14 @@ impl<F: Future> Future for WaitAndWatch<'_, '_, F> {
     #[inline]
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let watch = self.project().watch;
-        if watch.guard.is_in() {
-            return watch.poll(context).map(Some);
-        }
         let watch = watch.project();
-        ready!(watch.guard.poll_leave(context));
-        if watch.guard.is_in() {
-            watch.guard.poll(watch.body, context).map(Some)
-        } else {
-            Poll::Ready(None)
+        if !watch.guard.is_in() {
+            ready!(watch.guard.poll_leave(context));
+            if !watch.guard.is_in() {
+                return Poll::Ready(None);
+            }
         }
+        // In one place only, so that it is compiled into this one.
+        watch.guard.poll(watch.body, context).map(Some)
     }
 }
