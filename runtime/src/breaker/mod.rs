@@ -41,6 +41,8 @@ use crate::gate::Gate;
 use crate::host::Host;
 use crate::hot::Duties;
 use crate::hot::Numbers;
+#[cfg(feature = "redis")]
+use crate::member::Member;
 use crate::policy::Policy;
 use crate::reason::Packed;
 use crate::rejected::Rejected;
@@ -120,9 +122,6 @@ pub struct Breaker {
     /// The ring of a key, once it is written: not every key needs one.
     ring: OnceBox<Alone>,
     seldom: OnceBox<Seldom>,
-    /// Where several processes share the circuit.
-    #[cfg(feature = "redis")]
-    member: OnceBox<crate::member::Member>,
     /// When somebody asked for it last, where it is that of a key.
     used: AtomicU64,
 }
@@ -145,6 +144,9 @@ struct Seldom {
     /// Who forced it last, and why.
     by: Mutex<Option<By>>,
     waiting: Waiting,
+    /// Where several processes share the circuit.
+    #[cfg(feature = "redis")]
+    member: OnceBox<Member>,
 }
 
 impl Breaker {
@@ -158,8 +160,6 @@ impl Breaker {
             key: None,
             ring: OnceBox::new(),
             seldom: OnceBox::new(),
-            #[cfg(feature = "redis")]
-            member: OnceBox::new(),
             used: AtomicU64::new(0),
         }
     }
@@ -171,8 +171,6 @@ impl Breaker {
             key: Some(Arc::from(key)),
             ring: OnceBox::new(),
             seldom: OnceBox::new(),
-            #[cfg(feature = "redis")]
-            member: OnceBox::new(),
             used: AtomicU64::new(now.0),
         }
     }

@@ -87,7 +87,7 @@ impl Breaker {
     /// From now on the circuit is shared by this link. Once only.
     pub(crate) fn join(&self, link: &Arc<Link>) -> Option<&Member> {
         let mut is_new = false;
-        let member = self.member.get_or_init(|| {
+        let member = self.seldom().member.get_or_init(|| {
             is_new = true;
             let generation = self.gate.load().generation();
             Box::new(Member::new(self.circuit(), Arc::clone(link), generation))
@@ -108,7 +108,7 @@ impl Breaker {
     }
 
     pub(crate) fn member(&self) -> Option<&Member> {
-        self.member.get()
+        self.seldom.get()?.member.get()
     }
 
     /// A call was neither let in nor refused by the word.
