@@ -54,7 +54,7 @@ pub(crate) fn judge_workers(reports: &[Reports], log: &Log) -> String {
 /// Compares Redis with what it held when it was empty.
 pub(crate) fn judge_redis(server: &Server, empty: u64, log: &Log) -> String {
     let keys = server.order(&["DBSIZE"]).integer().unwrap_or(i64::MAX);
-    let most = 2 * i64::try_from(CIRCUITS.len()).expect("a few");
+    let most = 3 * i64::try_from(CIRCUITS.len()).expect("a few");
     if keys > most {
         log.wrong(&format!("Redis has {keys} keys, and {most} are enough"));
     }

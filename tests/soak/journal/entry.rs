@@ -37,6 +37,7 @@ impl Entry {
             _opened_by,
             _suspect,
             cover,
+            _live,
             _circuit,
             _origin,
         ] = fields.as_slice()
