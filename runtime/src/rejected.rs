@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::fmt;
+use std::hint::black_box;
 use std::io;
 use std::time::Duration;
 
@@ -137,6 +138,26 @@ impl Rejected {
                 service,
                 reason,
                 answer: Answer::unknown(kind),
+            },
+        }
+    }
+
+    /// The same, put together from its words, each of which the compiler has to take alone.
+    #[inline(always)]
+    pub(crate) const fn in_words(self) -> Self {
+        let NotSent {
+            service,
+            reason,
+            answer,
+        } = self.cause;
+        Self {
+            cause: NotSent {
+                service,
+                reason: Packed {
+                    numbers: black_box(reason.numbers),
+                    limit: black_box(reason.limit),
+                },
+                answer: Answer(black_box(answer.0)),
             },
         }
     }
