@@ -12,15 +12,16 @@
 //! late, messages and answers that overtake each other, the asking every half minute, clocks
 //! that jump, and calls that are still out when the circuit moves.
 //!
-//! Every test looks at all there is within its bounds. Larger ones, which take minutes and
-//! gigabytes, are looked at where `BREAKERBOX_MODEL` is `large`:
+//! Every test looks at all there is within its bounds. Those of `large` take minutes and
+//! gigabytes, each by itself:
 //!
 //! ```sh
-//! BREAKERBOX_MODEL=large cargo test --release -p breakerbox --no-default-features \
-//!     --features redis,test-util --lib fleet::model -- --include-ignored --nocapture
+//! cargo test --release -p breakerbox --no-default-features --features redis,test-util --lib \
+//!     fleet::model::large -- --ignored --nocapture --test-threads 1
 //! ```
 
 mod key;
+mod large;
 mod laws;
 mod process;
 mod search;
@@ -111,10 +112,6 @@ fn breaks(law: &str, seeded: Seeded, bounds: Bounds) {
     assert!(found.broken.starts_with(law), "{seeded:?}: {found:?}");
 }
 
-fn is_large() -> bool {
-    std::env::var("BREAKERBOX_MODEL").is_ok_and(|size| size == "large")
-}
-
 const NEVER: Left = SMALL.left;
 
 const ONE_CRASH: Left = Left {
@@ -203,38 +200,6 @@ fn the_laws_hold_among_three() {
         network: 1,
         ..SMALL
     });
-}
-
-#[test]
-#[ignore = "for an optimised build"]
-fn the_laws_hold_in_large_worlds() {
-    if !is_large() {
-        return;
-    }
-    let successes = Bounds {
-        threshold: 2,
-        successes: true,
-        network: 1,
-        ..SMALL
-    };
-    let with = |left| Bounds { left, ..SMALL };
-    let all = [
-        successes,
-        with(ONE_CUT),
-        with(ONE_ROLLBACK),
-        with(Left {
-            crashes: 1,
-            ..ONE_LOSS
-        }),
-        with(Left {
-            cuts: 1,
-            ..ONE_LOSS
-        }),
-    ];
-    for bounds in all {
-        println!("{bounds:?}");
-        holds(bounds);
-    }
 }
 
 #[test]

@@ -1,0 +1,54 @@
+//! Worlds of millions.
+
+use super::Bounds;
+use super::Left;
+use super::ONE_CUT;
+use super::ONE_LOSS;
+use super::ONE_ROLLBACK;
+use super::SMALL;
+use super::holds;
+
+#[test]
+#[ignore = "minutes, and gigabytes"]
+fn the_laws_hold_where_successes_are_told() {
+    holds(Bounds {
+        threshold: 2,
+        successes: true,
+        network: 1,
+        ..SMALL
+    });
+}
+
+#[test]
+#[ignore = "minutes, and gigabytes"]
+fn the_laws_hold_when_a_connection_is_lost_while_two_commands_are_under_way() {
+    let left = ONE_CUT;
+    holds(Bounds { left, ..SMALL });
+}
+
+#[test]
+#[ignore = "minutes, and gigabytes"]
+fn the_laws_hold_when_the_store_goes_back() {
+    let left = ONE_ROLLBACK;
+    holds(Bounds { left, ..SMALL });
+}
+
+#[test]
+#[ignore = "minutes, and gigabytes"]
+fn the_laws_hold_when_a_process_crashes_and_the_store_loses_all() {
+    let left = Left {
+        crashes: 1,
+        ..ONE_LOSS
+    };
+    holds(Bounds { left, ..SMALL });
+}
+
+#[test]
+#[ignore = "minutes, and gigabytes"]
+fn the_laws_hold_when_a_connection_is_lost_and_the_store_loses_all() {
+    let left = Left {
+        cuts: 1,
+        ..ONE_LOSS
+    };
+    holds(Bounds { left, ..SMALL });
+}
