@@ -2,8 +2,8 @@
 //! fails, when a process dies in the middle of a probe, and when Redis itself is gone.
 //!
 //! ```text
-//! cargo run --release -p shared
-//! cargo run --release -p shared -- --workers 8 --json
+//! cargo run --release --example shared --features shared
+//! cargo run --release --example shared --features shared -- --workers 8 --json
 //! ```
 //!
 //! It starts all that it needs: a private Redis, a provider that fails on demand, and workers,
