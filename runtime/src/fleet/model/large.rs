@@ -10,17 +10,6 @@ use super::holds;
 
 #[test]
 #[ignore = "minutes, and gigabytes"]
-fn the_laws_hold_where_successes_are_told() {
-    holds(Bounds {
-        threshold: 2,
-        successes: true,
-        network: 1,
-        ..SMALL
-    });
-}
-
-#[test]
-#[ignore = "minutes, and gigabytes"]
 fn the_laws_hold_when_a_connection_is_lost_while_two_commands_are_under_way() {
     let left = ONE_CUT;
     holds(Bounds { left, ..SMALL });

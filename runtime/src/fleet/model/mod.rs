@@ -156,6 +156,17 @@ fn the_laws_hold_where_the_failures_of_several_open() {
 
 #[test]
 #[ignore = "for an optimised build"]
+fn the_laws_hold_where_successes_are_told() {
+    holds(Bounds {
+        threshold: 2,
+        successes: true,
+        network: 1,
+        ..SMALL
+    });
+}
+
+#[test]
+#[ignore = "for an optimised build"]
 fn the_laws_hold_where_messages_come_late() {
     holds(Bounds {
         slow: true,
