@@ -118,7 +118,7 @@ impl ManualClock {
     }
 
     /// Whether anybody sleeps by this time.
-    #[cfg(test)]
+    #[cfg(all(test, feature = "retry"))]
     pub(crate) fn has_sleepers(&self) -> bool {
         !self.sleepers().is_empty()
     }
