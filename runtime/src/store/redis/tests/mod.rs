@@ -4,7 +4,6 @@ mod clocks;
 mod clusters;
 mod logins;
 mod losses;
-mod x {}
 mod messages;
 mod refusals;
 mod rights;
