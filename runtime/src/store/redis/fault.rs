@@ -78,7 +78,7 @@ impl Fault {
     }
 
     fn of_server(code: &str, detail: &str) -> Self {
-        let why = || format!("{code} {detail}").trim().into();
+        let why = || format!("{code} {}", without_words(detail)).trim().into();
         match meaning(code, detail) {
             Some(Meaning::NoScript) => Self::NoScript,
             Some(Meaning::Moved) => Self::Moved(node(detail)),
@@ -134,10 +134,17 @@ fn node(detail: &str) -> String {
     node.unwrap_or_default().to_owned()
 }
 
+/// A server that does not know a command repeats what it was told with it, and one of those
+/// words may be a password.
+fn without_words(detail: &str) -> &str {
+    let cut = detail.split_once(", with args beginning with");
+    cut.map_or(detail, |(said, _)| said)
+}
+
 /// What an error says, without the words around it.
 fn said(error: &RedisError) -> String {
     match (error.code(), error.detail()) {
-        (Some(code), Some(detail)) => format!("{code} {detail}"),
+        (Some(code), Some(detail)) => format!("{code} {}", without_words(detail)),
         _ => error.to_string(),
     }
 }

@@ -30,6 +30,18 @@ async fn a_password_opens_the_door_and_a_wrong_one_is_told_plainly() {
     assert!(cause.to_string().contains("NOAUTH"), "{cause}");
 }
 
+/// Such a server repeats what it was told, and the password is a part of that.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_that_does_not_know_how_to_log_in_does_not_tell_the_password() {
+    let options = Server::options().config("rename-command HELLO \"\"");
+    let server = options.start().expect("a server");
+    let mut process = start(&Redis::new(server.url()).login("app", "hunter2"));
+    let cause = process.down().await;
+    assert!(cause.to_string().contains("unknown command"), "{cause}");
+    assert!(!cause.to_string().contains("hunter2"), "{cause}");
+    assert!(!format!("{cause:?}").contains("hunter2"), "{cause:?}");
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_user_logs_in_with_a_name() {
     let options = Server::options().user("app on >secret ~* &* +@all");
