@@ -65,12 +65,14 @@ impl Calls {
         let nonce = fastrand::u64(..);
         let sent = wire::send(&self.prefix, circuit, nonce, &self.origin, &request, policy);
         let text = self.ask(connection, way, &sent, begun, within).await?;
-        let Some((echo, reply)) = wire::reply(&text) else {
-            return Err(out_of_step(connection));
-        };
-        if echo != nonce {
+        let text = String::from_utf8_lossy(&text);
+        if wire::nonce(&text) != Some(nonce) {
             return Err(out_of_step(connection));
         }
+        let Some(reply) = wire::reply(&text) else {
+            let why = "the circuit is of another version, or broken";
+            return Err(Fault::Refused(StoreError::Foreign(why.into())));
+        };
         let micros = reply.now.saturating_mul(1000).saturating_add(500);
         let clock = &connection.clock;
         clock.heard(begun, Instant::now(), micros, GRAIN);
@@ -92,7 +94,7 @@ impl Calls {
         sent: &Sent,
         begun: Instant,
         within: Duration,
-    ) -> Result<String, Fault> {
+    ) -> Result<Vec<u8>, Fault> {
         let short = command("EVALSHA", wire::sha(), sent);
         let fault = match send(connection, way, short, within).await {
             Err(Fault::NoScript) => Fault::NoScript,
@@ -129,7 +131,7 @@ async fn send(
     way: Way,
     command: Cmd,
     within: Duration,
-) -> Result<String, Fault> {
+) -> Result<Vec<u8>, Fault> {
     match way {
         Way::Straight => connection.ask(&command, within).await,
         Way::Asking => connection.ask_asking(command, within).await,

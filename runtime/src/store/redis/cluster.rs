@@ -182,12 +182,12 @@ impl Cluster {
             return Err(no_node());
         };
         let connection = self.node(&master, RESPONSE).await?;
-        match connection.ask(command, RESPONSE).await {
+        match connection.ask_for_texts(command).await {
             Err(Fault::Moved(node)) => {
                 self.has_changed.store(true, Relaxed);
                 let node = redirected(&master, &node).ok_or_else(no_node)?;
                 let connection = self.node(&node, RESPONSE).await?;
-                connection.ask(command, RESPONSE).await
+                connection.ask_for_texts(command).await
             }
             listed => listed,
         }

@@ -1,5 +1,6 @@
 //! One connection to one server, for as long as it is good.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
@@ -151,6 +152,14 @@ impl Connection {
             })
             .await;
         answers.map(|(answer,)| answer)
+    }
+
+    /// Asks for texts. Where somebody has put bytes that are none, the rest of them is one
+    /// still.
+    pub(super) async fn ask_for_texts(&self, command: &Cmd) -> Result<Vec<String>, Fault> {
+        let texts: Vec<Vec<u8>> = self.ask(command, RESPONSE).await?;
+        let texts = texts.iter().map(|text| String::from_utf8_lossy(text));
+        Ok(texts.map(Cow::into_owned).collect())
     }
 
     async fn wait<T>(

@@ -82,7 +82,7 @@ impl Server {
     }
 
     pub(super) async fn list(&self, command: &Cmd) -> Result<Vec<String>, Fault> {
-        self.connection.ask(command, RESPONSE).await
+        self.connection.ask_for_texts(command).await
     }
 }
 
