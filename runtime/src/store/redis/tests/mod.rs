@@ -2,6 +2,7 @@
 
 mod clocks;
 mod clusters;
+mod fake;
 mod logins;
 mod losses;
 mod messages;
