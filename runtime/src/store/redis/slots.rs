@@ -57,10 +57,8 @@ impl Slots {
             else {
                 continue;
             };
-            // A node that does not know its own name leaves it to the one that asks.
             let host: Option<String> = redis::from_redis_value_ref(host).unwrap_or_default();
-            let host = host.filter(|host| host != "?").unwrap_or_default();
-            let master = asked.beside(&host, port);
+            let master = asked.beside(known(&host.unwrap_or_default()), port);
             for slot in first..=last.min(SLOTS - 1) {
                 slots.assign(slot, &master);
             }
@@ -105,7 +103,15 @@ pub(super) fn redirected(asked: &Address, node: &str) -> Option<Address> {
     if !host.is_empty() && !host.contains(':') {
         host_and_port(host).ok()?;
     }
-    Some(asked.beside(host, port))
+    Some(asked.beside(known(host), port))
+}
+
+/// A node that does not know its own name leaves it to the one that asks.
+fn known(host: &str) -> &str {
+    match host {
+        "?" => "",
+        host => host,
+    }
 }
 
 #[cfg(test)]
@@ -166,6 +172,7 @@ mod tests {
     fn a_node_may_be_named_in_every_way_that_servers_have() {
         let named = |node: &str| redirected(&address(), node).map(|node| node.place.to_string());
         assert_eq!(named(":7009").as_deref(), Some("seed:7009"));
+        assert_eq!(named("?:7009").as_deref(), Some("seed:7009"));
         assert_eq!(named("::1:7009").as_deref(), Some("[::1]:7009"));
         assert_eq!(named("node-9:7009").as_deref(), Some("node-9:7009"));
         assert_eq!(named("node-9"), None);
