@@ -16,6 +16,7 @@ use crate::store::Note;
 use crate::store::StoreError;
 use crate::store::redis::connection::Connection;
 use crate::store::redis::connection::RESPONSE;
+use crate::store::redis::connection::Way;
 use crate::store::redis::counts::Counts;
 use crate::store::redis::fault::Fault;
 use crate::store::redis::wire;
@@ -33,14 +34,6 @@ pub(super) struct Calls {
 pub(super) struct Answer {
     pub(super) reply: Reply,
     pub(super) was_not_published: bool,
-}
-
-/// How to reach the circuit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
-    Straight,
-    /// The node has it only for those who were sent there.
-    Asking,
 }
 
 /// The milliseconds of a reply are the whole ones that have passed.
@@ -96,15 +89,16 @@ impl Calls {
         within: Duration,
     ) -> Result<Vec<u8>, Fault> {
         let short = command("EVALSHA", wire::sha(), sent);
-        let fault = match send(connection, way, short, within).await {
-            Err(Fault::NoScript) => Fault::NoScript,
+        match connection.ask_by(way, &short, within).await {
+            Err(Fault::NoScript) => {}
             answer => return answer,
-        };
+        }
         let left = within.saturating_sub(begun.elapsed());
         if left.is_zero() {
-            return Err(fault);
+            return Err(Fault::TimedOut);
         }
-        send(connection, way, command("EVAL", wire::SCRIPT, sent), left).await
+        let long = command("EVAL", wire::SCRIPT, sent);
+        connection.ask_by(way, &long, left).await
     }
 
     /// Asks for the last entries of a circuit's journal, newest first, and for one at least.
@@ -123,18 +117,6 @@ impl Calls {
         let sent = wire::compare(&self.prefix, circuit, note);
         command.arg(wire::NUMBERS).arg(1).arg(sent.as_slice());
         command
-    }
-}
-
-async fn send(
-    connection: &Connection,
-    way: Way,
-    command: Cmd,
-    within: Duration,
-) -> Result<Vec<u8>, Fault> {
-    match way {
-        Way::Straight => connection.ask(&command, within).await,
-        Way::Asking => connection.ask_asking(command, within).await,
     }
 }
 

@@ -13,6 +13,7 @@ use redis::ProtocolVersion;
 use redis::PushInfo;
 use redis::PushKind;
 use redis::RedisConnectionInfo;
+use redis::RedisError;
 use redis::aio::MultiplexedConnection;
 use tokio::sync::Notify;
 use tokio::sync::watch;
@@ -49,6 +50,14 @@ pub(super) struct Connection {
     /// Wakes whoever beats: something is to be known sooner than at the next beat.
     pub(super) nudge: Notify,
     driver: AbortHandle,
+}
+
+/// How to reach a circuit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    Straight,
+    /// The node has it only for those who were sent there.
+    Asking,
 }
 
 /// Takes what a server says unasked, on the task that reads the socket: it must not block.
@@ -138,26 +147,36 @@ impl Connection {
         .await
     }
 
-    /// The same for a command that only counts with `ASKING` before it.
-    pub(super) async fn ask_asking<T: FromRedisValue>(
+    /// The same on the way that leads to the circuit.
+    pub(super) async fn ask_by<T: FromRedisValue>(
         &self,
-        command: Cmd,
+        way: Way,
+        command: &Cmd,
         within: Duration,
     ) -> Result<T, Fault> {
-        let mut both = redis::pipe();
-        both.cmd("ASKING").ignore().add_command(command);
-        let answers: Result<(T,), Fault> = self
-            .wait(within, async {
-                both.query_async(&mut self.handle.clone()).await
-            })
-            .await;
-        answers.map(|(answer,)| answer)
+        match way {
+            Way::Straight => self.ask(command, within).await,
+            Way::Asking => {
+                let mut both = redis::pipe();
+                both.cmd("ASKING").ignore().add_command(command.clone());
+                let both = async {
+                    let answers = both.query_async(&mut self.handle.clone()).await;
+                    answers.map(|(answer,)| answer).map_err(last_of_several)
+                };
+                self.wait(within, both).await
+            }
+        }
     }
 
     /// Asks for texts. Where somebody has put bytes that are none, the rest of them is one
     /// still.
-    pub(super) async fn ask_for_texts(&self, command: &Cmd) -> Result<Vec<String>, Fault> {
-        let texts: Vec<Vec<u8>> = self.ask(command, RESPONSE).await?;
+    pub(super) async fn ask_for_texts(
+        &self,
+        way: Way,
+        command: &Cmd,
+        within: Duration,
+    ) -> Result<Vec<String>, Fault> {
+        let texts: Vec<Vec<u8>> = self.ask_by(way, command, within).await?;
         let texts = texts.iter().map(|text| String::from_utf8_lossy(text));
         Ok(texts.map(Cow::into_owned).collect())
     }
@@ -252,6 +271,13 @@ fn lose(end: &watch::Sender<Option<StoreError>>, cause: StoreError) {
         end.get_or_insert(cause);
         is_first
     });
+}
+
+/// What the last of several commands met that were sent together: they have no code.
+fn last_of_several(error: RedisError) -> RedisError {
+    let errors = error.clone().into_server_errors();
+    let last = errors.and_then(|errors| errors.last().cloned());
+    last.map_or(error, |(_, last)| last.into())
 }
 
 fn login(address: &Address) -> RedisConnectionInfo {

@@ -14,6 +14,7 @@ mod differential;
 mod ear;
 mod fault;
 mod link;
+mod nodes;
 mod options;
 mod plan;
 mod pushes;

@@ -6,6 +6,7 @@ mod fake;
 mod logins;
 mod losses;
 mod messages;
+mod nodes;
 mod refusals;
 mod rights;
 mod scripted;
