@@ -70,7 +70,6 @@ impl Calls {
         let clock = &connection.clock;
         clock.heard(begun, Instant::now(), micros, GRAIN);
         if reply.status == Status::Late {
-            connection.nudge.notify_one();
             return Err(Fault::Refused(StoreError::Late));
         }
         Ok(Answer {

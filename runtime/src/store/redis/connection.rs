@@ -15,7 +15,6 @@ use redis::PushKind;
 use redis::RedisConnectionInfo;
 use redis::RedisError;
 use redis::aio::MultiplexedConnection;
-use tokio::sync::Notify;
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
@@ -47,8 +46,6 @@ pub(super) struct Connection {
     /// Answers in a row that did not come.
     silent: AtomicU32,
     end: Arc<watch::Sender<Option<StoreError>>>,
-    /// Wakes whoever beats: something is to be known sooner than at the next beat.
-    pub(super) nudge: Notify,
     driver: AbortHandle,
 }
 
@@ -125,7 +122,6 @@ impl Connection {
             clock,
             silent: AtomicU32::new(0),
             end,
-            nudge: Notify::new(),
             driver: tokio::spawn(driver).abort_handle(),
         })
     }
