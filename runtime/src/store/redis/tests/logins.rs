@@ -206,6 +206,17 @@ mod tls {
         assert!(cause.to_string().contains("UnknownIssuer"), "{cause}");
     }
 
+    /// Its certificate is for `localhost` and `127.0.0.1`.
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn a_server_that_shows_the_certificate_of_another_is_not_talked_to() {
+        let server = Server::options().tls().start().expect("a server");
+        let files = server.certificates();
+        let url = format!("rediss://0.0.0.0:{}", server.tls_port());
+        let mut process = start(&Redis::new(url).ca_file(&files.authority));
+        let cause = process.down().await;
+        assert!(cause.to_string().contains("not valid for name"), "{cause}");
+    }
+
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn a_server_may_want_to_know_who_calls() {
         let options = Server::options().tls_with_client_certificates();
