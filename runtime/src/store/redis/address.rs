@@ -60,7 +60,10 @@ pub enum AddressError {
     )]
     Escape,
     /// It has a parameter that is not known.
-    #[error("an address of Redis has no parameters but db, user and pass, and these with a socket")]
+    #[error(
+        "an address of Redis has no parameters but db, user and pass, and these with a socket; in \
+         a password write ? as %3F and # as %23"
+    )]
     Parameter,
     /// It names no socket.
     #[error("the address of Redis names no socket, as in redis+unix:///run/redis.sock")]
