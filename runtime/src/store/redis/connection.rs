@@ -13,8 +13,9 @@ use redis::ProtocolVersion;
 use redis::PushInfo;
 use redis::PushKind;
 use redis::RedisConnectionInfo;
-use redis::RedisError;
 use redis::aio::MultiplexedConnection;
+use tokio::sync::Semaphore;
+use tokio::sync::SemaphorePermit;
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
@@ -33,7 +34,8 @@ pub(super) const RESPONSE: Duration = Duration::from_millis(250);
 /// A connection has to stand, with its handshake, after so long.
 const CONNECT: Duration = Duration::from_secs(1);
 
-/// More commands than these are not under way at once; the others wait, within their time.
+/// More commands on circuits than these are not under way at once; the others wait for their
+/// turn, within their time.
 const AT_ONCE: usize = 256;
 
 /// It is lost once: by whoever finds first that it is good for nothing. Whatever still waits
@@ -43,6 +45,7 @@ pub(super) struct Connection {
     address: Address,
     handle: MultiplexedConnection,
     pub(super) clock: Arc<ServerClock>,
+    turns: Semaphore,
     /// Answers in a row that did not come.
     silent: AtomicU32,
     end: Arc<watch::Sender<Option<StoreError>>>,
@@ -90,7 +93,6 @@ impl Connection {
         let end = Arc::new(watch::Sender::new(None));
         let config = AsyncConnectionConfig::new()
             .set_response_timeout(Some(RESPONSE))
-            .set_concurrency_limit(AT_ONCE)
             .set_push_sender({
                 let end = Arc::clone(&end);
                 move |push: PushInfo| -> Result<(), redis::aio::SendError> {
@@ -120,6 +122,7 @@ impl Connection {
             address: address.clone(),
             handle,
             clock,
+            turns: Semaphore::new(AT_ONCE),
             silent: AtomicU32::new(0),
             end,
             driver: tokio::spawn(driver).abort_handle(),
@@ -143,13 +146,14 @@ impl Connection {
         .await
     }
 
-    /// The same on the way that leads to the circuit.
+    /// The same for a command on a circuit, on the way that leads there, when it is its turn.
     pub(super) async fn ask_by<T: FromRedisValue>(
         &self,
         way: Way,
         command: &Cmd,
         within: Duration,
     ) -> Result<T, Fault> {
+        let (_turn, within) = self.turn(within).await?;
         match way {
             Way::Straight => self.ask(command, within).await,
             Way::Asking => {
@@ -157,10 +161,23 @@ impl Connection {
                 both.cmd("ASKING").ignore().add_command(command.clone());
                 let both = async {
                     let answers = both.query_async(&mut self.handle.clone()).await;
-                    answers.map(|(answer,)| answer).map_err(last_of_several)
+                    answers.map(|(answer,)| answer)
                 };
                 self.wait(within, both).await
             }
+        }
+    }
+
+    /// What is left of the time when it is the turn of one more. Nothing is sent where nothing
+    /// is, and that says nothing of the connection.
+    async fn turn(&self, within: Duration) -> Result<(SemaphorePermit<'_>, Duration), Fault> {
+        if let Ok(turn) = self.turns.try_acquire() {
+            return Ok((turn, within));
+        }
+        let begun = Instant::now();
+        match tokio::time::timeout(within.min(RESPONSE), self.turns.acquire()).await {
+            Ok(Ok(turn)) => Ok((turn, within.saturating_sub(begun.elapsed()))),
+            Ok(Err(_)) | Err(_) => Err(Fault::Refused(StoreError::Late)),
         }
     }
 
@@ -267,13 +284,6 @@ fn lose(end: &watch::Sender<Option<StoreError>>, cause: StoreError) {
         end.get_or_insert(cause);
         is_first
     });
-}
-
-/// What the last of several commands met that were sent together: they have no code.
-fn last_of_several(error: RedisError) -> RedisError {
-    let errors = error.clone().into_server_errors();
-    let last = errors.and_then(|errors| errors.last().cloned());
-    last.map_or(error, |(_, last)| last.into())
 }
 
 fn login(address: &Address) -> RedisConnectionInfo {

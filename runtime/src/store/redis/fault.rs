@@ -20,7 +20,7 @@ pub(super) enum Fault {
     Refused(StoreError),
     /// The connection is worth nothing any more.
     Lost(StoreError),
-    /// Nor is one to another node of the cluster.
+    /// Nor is one to another node of the cluster, if that says so, too.
     ClusterDown(StoreError),
 }
 
@@ -66,11 +66,12 @@ impl Fault {
         if error.is_timeout() {
             return Self::TimedOut;
         }
+        // Of several commands that were sent together the last is the one that matters.
+        let errors = error.clone().into_server_errors();
+        if let Some((_, last)) = errors.as_deref().and_then(<[_]>::last) {
+            return Self::of_server(last.code(), last.details().unwrap_or_default());
+        }
         match error.kind() {
-            ErrorKind::Server(_) | ErrorKind::Extension => Self::of_server(
-                error.code().unwrap_or_default(),
-                error.detail().unwrap_or_default(),
-            ),
             ErrorKind::AuthenticationFailed => Self::Lost(StoreError::Denied(said(error).into())),
             // What cannot be read shows that replies and commands do not belong together.
             _ => Self::Lost(StoreError::Unavailable(said(error).into())),
