@@ -136,7 +136,7 @@ impl Cluster {
             let node = self.node(&route).await?;
             let calls = &self.calls;
             let called = calls.call(&node, route.way, circuit, request, policy, route.left());
-            if let Some(answer) = self.arrived(&mut route, called.await)? {
+            if let Some(answer) = self.arrived(&mut route, called.await).await? {
                 return Ok(answer.reply);
             }
         }
@@ -148,7 +148,7 @@ impl Cluster {
         loop {
             let node = self.node(&route).await?;
             let listed = node.ask_for_texts(route.way, command, route.left());
-            if let Some(texts) = self.arrived(&mut route, listed.await)? {
+            if let Some(texts) = self.arrived(&mut route, listed.await).await? {
                 return Ok(texts);
             }
         }
@@ -229,7 +229,11 @@ impl Cluster {
     }
 
     /// What came of a command, unless it has to be sent on: then the route leads there.
-    fn arrived<T>(&self, route: &mut Route, answer: Result<T, Fault>) -> Result<Option<T>, Fault> {
+    async fn arrived<T>(
+        &self,
+        route: &mut Route,
+        answer: Result<T, Fault>,
+    ) -> Result<Option<T>, Fault> {
         let (node, way) = match answer {
             Ok(answer) => return Ok(Some(answer)),
             Err(Fault::Moved(node)) => (node, Way::Straight),
@@ -237,8 +241,11 @@ impl Cluster {
             Err(fault) => {
                 match &fault {
                     Fault::Lost(_) => self.has_changed.store(true, Relaxed),
-                    // Every node says so, until all is well again.
-                    Fault::ClusterDown(cause) => self.subscriber.lose(cause.clone()),
+                    // A node that has just come back says so alone. The subscriber is lost if
+                    // it says so, too.
+                    Fault::ClusterDown(_) => {
+                        let _ = try_script(&self.subscriber, &self.calls).await;
+                    }
                     _ => {}
                 }
                 return Err(fault);

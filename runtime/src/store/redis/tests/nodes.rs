@@ -73,6 +73,25 @@ async fn circuits_of_a_dead_node_hurt_those_of_no_other() {
     process.sync("paypal").await.expect_err("its node is dead");
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_cluster_is_down_when_the_node_says_so_that_brings_the_messages() {
+    let (seed, node) = (Fake::start().await, Fake::start().await);
+    let (at_seed, at_node) = ("stripe", "paypal");
+    let here = slot(at_seed);
+    seed.knows(&[(0, LAST, &node), (here, here, &seed)]);
+    let mut process = connected(&Redis::cluster([seed.url()])).await;
+    let down = "-CLUSTERDOWN The cluster is down\r\n";
+    node.says("EVALSHA", down);
+    let error = process.sync(at_node).await.expect_err("it says no");
+    assert!(error.to_string().contains("CLUSTERDOWN"), "{error}");
+    process.sync(at_seed).await.expect("an answer");
+    assert_eq!(process.counts.losses(), 0);
+    seed.says("EVALSHA", down);
+    process.sync(at_node).await.expect_err("both say no");
+    let cause = process.down().await;
+    assert!(cause.to_string().contains("CLUSTERDOWN"), "{cause}");
+}
+
 /// Who has not heard that a slot has moved may be sent to a node from which it is just moving
 /// on.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
