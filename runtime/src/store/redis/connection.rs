@@ -92,7 +92,8 @@ impl Connection {
         })?;
         let end = Arc::new(watch::Sender::new(None));
         let config = AsyncConnectionConfig::new()
-            .set_response_timeout(Some(RESPONSE))
+            // Each command has a time of its own.
+            .set_response_timeout(None)
             .set_push_sender({
                 let end = Arc::clone(&end);
                 move |push: PushInfo| -> Result<(), redis::aio::SendError> {

@@ -63,9 +63,6 @@ const CODES: &[(&str, Meaning)] = &[
 
 impl Fault {
     pub(super) fn of(error: &RedisError) -> Self {
-        if error.is_timeout() {
-            return Self::TimedOut;
-        }
         // Of several commands that were sent together the last is the one that matters.
         let errors = error.clone().into_server_errors();
         if let Some((_, last)) = errors.as_deref().and_then(<[_]>::last) {
@@ -208,10 +205,10 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_connection_is_lost_and_a_slow_one_is_not() {
-        let broken = io::Error::from(io::ErrorKind::BrokenPipe);
-        assert_eq!(label(Fault::of(&broken.into())), ("unavailable", true));
-        let slow = io::Error::from(io::ErrorKind::TimedOut);
-        assert_eq!(Fault::of(&slow.into()), Fault::TimedOut);
+    fn a_connection_that_is_broken_or_that_the_system_gives_up_is_lost() {
+        for kind in [io::ErrorKind::BrokenPipe, io::ErrorKind::TimedOut] {
+            let error = io::Error::from(kind).into();
+            assert_eq!(label(Fault::of(&error)), ("unavailable", true), "{kind}");
+        }
     }
 }
