@@ -111,8 +111,10 @@ async fn hears_itself(
 
 /// A replica answers whoever only asks, and would lose what is told it.
 async fn be_master(connection: &Connection) -> Result<(), StoreError> {
-    // Unlike `ROLE`, whoever may connect may ask this.
-    let hello: Result<Value, Fault> = connection.ask(&redis::cmd("HELLO"), RESPONSE).await;
+    // Unlike `ROLE`, whoever may connect may ask this. Redis 6.0 wants the number, too.
+    let mut hello = redis::cmd("HELLO");
+    hello.arg(3);
+    let hello: Result<Value, Fault> = connection.ask(&hello, RESPONSE).await;
     match hello.map(|hello| role(&hello)) {
         Ok(Some(role)) if role != "master" => Err(StoreError::Unavailable(
             format!("{} is a {role}", connection.address().place).into(),

@@ -22,6 +22,8 @@ pub(super) struct Fake {
     port: u16,
     /// Before its next answer to a command on a circuit it gives the last one once more.
     pub(super) repeats: AtomicBool,
+    /// It says that it is one.
+    pub(super) is_replica: AtomicBool,
     pub(super) connections: AtomicUsize,
     /// What it answers to commands of this name instead.
     instead: Mutex<HashMap<String, String>>,
@@ -106,7 +108,11 @@ async fn talk(stream: TcpStream, fake: Arc<Fake>) {
         let late = locked(&fake.late).get(words[0]).copied();
         tokio::time::sleep(late.unwrap_or_default()).await;
         let instead = locked(&fake.instead).get(words[0]).cloned();
-        let mut answer = instead.unwrap_or_else(|| usual(&words));
+        let role = match fake.is_replica.load(SeqCst) {
+            true => "replica",
+            false => "master",
+        };
+        let mut answer = instead.unwrap_or_else(|| usual(&words, role));
         if words[0] == "EVALSHA" {
             let before = last.replace(answer.clone());
             if let Some(before) = before.filter(|_| fake.repeats.swap(false, SeqCst)) {
@@ -119,10 +125,11 @@ async fn talk(stream: TcpStream, fake: Arc<Fake>) {
     }
 }
 
-/// What a server says in which nothing ever happens.
-fn usual(words: &[&str]) -> String {
+/// What a server of the oldest version says in which nothing ever happens.
+fn usual(words: &[&str], role: &str) -> String {
     match words {
-        ["HELLO", ..] => "%1\r\n$4\r\nrole\r\n$6\r\nmaster\r\n".to_owned(),
+        ["HELLO"] => "-ERR wrong number of arguments for 'hello' command\r\n".to_owned(),
+        ["HELLO", ..] => format!("%1\r\n{}{}", bulk("role"), bulk(role)),
         ["SUBSCRIBE", channel] => {
             format!(">3\r\n{}{}:1\r\n", bulk("subscribe"), bulk(channel))
         }

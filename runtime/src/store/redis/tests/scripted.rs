@@ -22,6 +22,18 @@ async fn a_server_that_still_loads_is_not_taken_for_one_that_works() {
     assert_eq!(process.counts.losses(), 0);
 }
 
+/// The first version that is supported knows fewer ways to ask what it is.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_replica_of_the_oldest_version_is_not_taken_for_a_master() {
+    let fake = Fake::start().await;
+    fake.is_replica.store(true, SeqCst);
+    let mut process = start(&Redis::new(fake.url()));
+    let cause = process.down().await;
+    assert!(cause.to_string().contains("is a replica"), "{cause}");
+    fake.is_replica.store(false, SeqCst);
+    process.up().await;
+}
+
 /// An answer that belongs to another command would be believed, and so
 /// would every one after it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
