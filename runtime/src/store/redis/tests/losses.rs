@@ -19,6 +19,8 @@ use super::connected;
 use super::force_open;
 use super::start;
 use crate::rules::fleet::Status;
+use crate::store::Note;
+use crate::store::Store;
 use crate::store::StoreError;
 use crate::store::redis::Redis;
 
@@ -49,8 +51,25 @@ async fn a_server_that_is_killed_and_starts_again_empty_is_found_again() {
     server.kill();
     let cause = process.down().await;
     assert!(matches!(cause, StoreError::Unavailable(_)), "{cause}");
-    let refused = at_once(process.sync("stripe")).expect_err("there is no server");
-    assert!(matches!(refused, StoreError::Unavailable(_)), "{refused}");
+    let counted = |op: &str| {
+        let mut commands = process.counts.commands();
+        commands.find(|(label, _)| *label == op).expect("a label").1
+    };
+    let note = Note::default();
+    let refused = [
+        at_once(process.sync("stripe")).err(),
+        at_once(process.store.journal("stripe", 1)).err(),
+        at_once(process.store.compare("stripe", &note)).err(),
+    ];
+    for refused in refused {
+        assert!(
+            matches!(refused, Some(StoreError::Unavailable(_))),
+            "{refused:?}"
+        );
+    }
+    for op in ["sync", "journal", "numbers"] {
+        assert_eq!(counted(op), 0, "{op} was not sent");
+    }
     server.restart();
     process.up().await;
     assert!(
