@@ -256,7 +256,7 @@ impl Cluster {
         route.node = redirected(&route.node, &node).ok_or_else(no_node)?;
         route.way = way;
         if way == Way::Straight {
-            self.slots().assign(route.slot, &route.node);
+            self.slots().assign(route.slot..=route.slot, &route.node);
             self.has_changed.store(true, Relaxed);
         }
         Ok(None)
