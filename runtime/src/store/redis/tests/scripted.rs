@@ -1,8 +1,10 @@
 //! What no server should say, and what becomes of the connection then.
 
 use std::sync::atomic::Ordering::SeqCst;
+use std::time::Duration;
 
 use super::connected;
+use super::eventually;
 use super::fake::Fake;
 use super::start;
 use crate::store::StoreError;
@@ -52,4 +54,45 @@ async fn one_answer_too_many_ends_the_connection_and_is_not_believed() {
     process.up().await;
     process.sync("stripe").await.expect("an answer");
     assert_eq!(fake.connections.load(SeqCst), 2);
+}
+
+/// No bytes that come instead of an answer are believed, and none of them end more than the
+/// connection.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_that_a_server_can_say_does_more_than_end_the_connection() {
+    let fake = Fake::start().await;
+    // It holds as soon as it has beaten once, and is not waited for any longer then.
+    let redis = Redis::new(fake.url()).lease(Duration::from_millis(100));
+    let process = connected(&redis).await;
+    let deep = "*1\r\n".repeat(100_000);
+    for garbage in [
+        "\0?!\r\n",
+        "\r\n\r\n",
+        "_\r\n",
+        "$-7\r\n",
+        "*-5\r\n",
+        "*2147483647\r\n",
+        "$9223372036854775807\r\n",
+        ":99999999999999999999999\r\n",
+        "%1\r\n+phase\r\n",
+        ">1\r\n$7\r\nmessage\r\n",
+        ">3\r\n+message\r\n:1\r\n_\r\n*0\r\n",
+        ">2\r\n+sunsubscribe\r\n+a\r\n",
+        ",nan\r\n",
+        "+7|done||-1|0,0,0|0|closed|0|0|0|-|0|-|0|-|\r\n",
+        &deep,
+    ] {
+        fake.says("EVALSHA", garbage);
+        process
+            .sync("stripe")
+            .await
+            .expect_err("it is no answer to that");
+        fake.says_what_it_should("EVALSHA");
+        let beats = || process.counts.commands().last().expect("beats").1;
+        let so_far = beats();
+        eventually("it is connected again", || async {
+            process.sync("stripe").await.is_ok() && beats() > so_far + 1
+        })
+        .await;
+    }
 }
