@@ -86,6 +86,11 @@ pub enum AddressError {
     /// TLS is not compiled in.
     #[error("rediss:// needs the feature `redis-tls` of breakerbox")]
     NoTls,
+    /// There are files of TLS, and no address to speak it at.
+    #[error(
+        "certificates are of use with rediss:// alone, and the address of Redis is another one"
+    )]
+    NotOverTls,
     /// A file of TLS cannot be read or does not hold what it should.
     #[error("{0}")]
     Certificate(String),

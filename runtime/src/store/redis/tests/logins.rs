@@ -147,6 +147,11 @@ fn what_cannot_be_is_said_before_anything_is_connected_to() {
         (redis().instance("a\nb"), AddressError::Instance),
         (redis().instance("a|b"), AddressError::Instance),
         (redis().instance("a".repeat(65)), AddressError::Instance),
+        (redis().ca_file("/ca.pem"), AddressError::NotOverTls),
+        (
+            Redis::sentinel("main", ["redis://a"]).client_certificate("/c.pem", "/k.pem"),
+            AddressError::NotOverTls,
+        ),
         (Redis::sentinel("main", none), AddressError::None),
         (Redis::cluster(none), AddressError::None),
         (Redis::cluster(["unix:///a"]), AddressError::Mixed),
