@@ -60,7 +60,10 @@ pub enum AddressError {
     )]
     Escape,
     /// It has a parameter that is not known.
-    #[error("an address of Redis has no parameters but db, user and pass, and these with a socket")]
+    #[error(
+        "an address of Redis has no parameters but db, user and pass, and these with a socket; in \
+         a password write ? as %3F and # as %23"
+    )]
     Parameter,
     /// It names no socket.
     #[error("the address of Redis names no socket, as in redis+unix:///run/redis.sock")]
@@ -83,6 +86,11 @@ pub enum AddressError {
     /// TLS is not compiled in.
     #[error("rediss:// needs the feature `redis-tls` of breakerbox")]
     NoTls,
+    /// There are files of TLS, and no address to speak it at.
+    #[error(
+        "certificates are of use with rediss:// alone, and the address of Redis is another one"
+    )]
+    NotOverTls,
     /// A file of TLS cannot be read or does not hold what it should.
     #[error("{0}")]
     Certificate(String),

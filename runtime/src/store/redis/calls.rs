@@ -16,6 +16,7 @@ use crate::store::Note;
 use crate::store::StoreError;
 use crate::store::redis::connection::Connection;
 use crate::store::redis::connection::RESPONSE;
+use crate::store::redis::connection::Way;
 use crate::store::redis::counts::Counts;
 use crate::store::redis::fault::Fault;
 use crate::store::redis::wire;
@@ -33,14 +34,6 @@ pub(super) struct Calls {
 pub(super) struct Answer {
     pub(super) reply: Reply,
     pub(super) was_not_published: bool,
-}
-
-/// How to reach the circuit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
-    Straight,
-    /// The node has it only for those who were sent there.
-    Asking,
 }
 
 /// The milliseconds of a reply are the whole ones that have passed.
@@ -65,17 +58,18 @@ impl Calls {
         let nonce = fastrand::u64(..);
         let sent = wire::send(&self.prefix, circuit, nonce, &self.origin, &request, policy);
         let text = self.ask(connection, way, &sent, begun, within).await?;
-        let Some((echo, reply)) = wire::reply(&text) else {
-            return Err(out_of_step(connection));
-        };
-        if echo != nonce {
+        let text = String::from_utf8_lossy(&text);
+        if wire::nonce(&text) != Some(nonce) {
             return Err(out_of_step(connection));
         }
+        let Some(reply) = wire::reply(&text) else {
+            let why = "the circuit is of another version, or broken";
+            return Err(Fault::Refused(StoreError::Foreign(why.into())));
+        };
         let micros = reply.now.saturating_mul(1000).saturating_add(500);
         let clock = &connection.clock;
         clock.heard(begun, Instant::now(), micros, GRAIN);
         if reply.status == Status::Late {
-            connection.nudge.notify_one();
             return Err(Fault::Refused(StoreError::Late));
         }
         Ok(Answer {
@@ -92,17 +86,18 @@ impl Calls {
         sent: &Sent,
         begun: Instant,
         within: Duration,
-    ) -> Result<String, Fault> {
+    ) -> Result<Vec<u8>, Fault> {
         let short = command("EVALSHA", wire::sha(), sent);
-        let fault = match send(connection, way, short, within).await {
-            Err(Fault::NoScript) => Fault::NoScript,
+        match connection.ask_by(way, &short, within).await {
+            Err(Fault::NoScript) => {}
             answer => return answer,
-        };
+        }
         let left = within.saturating_sub(begun.elapsed());
         if left.is_zero() {
-            return Err(fault);
+            return Err(Fault::TimedOut);
         }
-        send(connection, way, command("EVAL", wire::SCRIPT, sent), left).await
+        let long = command("EVAL", wire::SCRIPT, sent);
+        connection.ask_by(way, &long, left).await
     }
 
     /// Asks for the last entries of a circuit's journal, newest first, and for one at least.
@@ -121,18 +116,6 @@ impl Calls {
         let sent = wire::compare(&self.prefix, circuit, note);
         command.arg(wire::NUMBERS).arg(1).arg(sent.as_slice());
         command
-    }
-}
-
-async fn send(
-    connection: &Connection,
-    way: Way,
-    command: Cmd,
-    within: Duration,
-) -> Result<String, Fault> {
-    match way {
-        Way::Straight => connection.ask(&command, within).await,
-        Way::Asking => connection.ask_asking(command, within).await,
     }
 }
 

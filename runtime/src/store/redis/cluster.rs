@@ -3,8 +3,6 @@
 //!
 //! A command is sent on only where a node has said that it did nothing with it.
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry as Slot;
 use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::MutexGuard;
@@ -22,15 +20,14 @@ use crate::rules::fleet::Reply;
 use crate::rules::fleet::Request;
 use crate::store::StoreError;
 use crate::store::redis::address::Address;
-use crate::store::redis::address::Place;
 use crate::store::redis::calls::Calls;
-use crate::store::redis::calls::Way;
 use crate::store::redis::connection::Connection;
 use crate::store::redis::connection::RESPONSE;
+use crate::store::redis::connection::Way;
 use crate::store::redis::fault::Fault;
+use crate::store::redis::nodes::Nodes;
 use crate::store::redis::pushes::Pushes;
-use crate::store::redis::server::TRIAL;
-use crate::store::redis::server::trial;
+use crate::store::redis::server::try_script;
 use crate::store::redis::slots::Slots;
 use crate::store::redis::slots::redirected;
 use crate::store::redis::slots::slot;
@@ -40,14 +37,29 @@ use crate::store::redis::wire;
 pub(super) struct Cluster {
     /// Brings the messages, and knows the slots. The cluster is as good as lost with it.
     subscriber: Arc<Connection>,
-    tls: Option<Tls>,
     calls: Arc<Calls>,
     slots: Mutex<Slots>,
-    /// A node has said that the slots are not what they were.
+    /// A node has said that the slots are not what they were, or one is missing.
     has_changed: AtomicBool,
-    nodes: Mutex<HashMap<Place, Arc<Connection>>>,
-    /// Held by whoever opens a connection, so that there is one to a node.
-    opening: tokio::sync::Mutex<()>,
+    nodes: Nodes,
+}
+
+/// Where a command is to be sent, and how often nodes may still send it on: one that has not
+/// heard of a move leads to one from which the slot is just moving on.
+struct Route {
+    slot: u16,
+    node: Address,
+    way: Way,
+    redirections: u32,
+    until: Instant,
+}
+
+impl Route {
+    const REDIRECTIONS: u32 = 4;
+
+    fn left(&self) -> Duration {
+        self.until.saturating_duration_since(Instant::now())
+    }
 }
 
 impl Cluster {
@@ -77,35 +89,27 @@ impl Cluster {
         let subscriber = Connection::open(node, tls, pushes.clock(), pushes.taker()).await?;
         let cluster = Self {
             subscriber,
-            tls: tls.cloned(),
             calls: Arc::clone(calls),
             slots: Mutex::default(),
             has_changed: AtomicBool::new(false),
-            nodes: Mutex::default(),
-            opening: tokio::sync::Mutex::default(),
+            nodes: Nodes::new(tls.cloned()),
         };
         let steps = async {
             cluster.learn_slots().await?;
-            match cluster
-                .subscriber
-                .subscribe(&wire::channel(&calls.prefix))
-                .await
-            {
+            let channel = wire::channel(&calls.prefix);
+            match cluster.subscriber.subscribe(&channel).await {
                 // Circuits are asked for anyway.
                 Ok(()) | Err(Fault::Refused(_)) => {}
                 Err(fault) => return Err(fault),
             }
-            cluster.subscriber.beat().await?;
-            let policy = Policy::new();
-            match cluster.call(TRIAL, &trial(), &policy, RESPONSE).await {
-                Ok(_) | Err(Fault::Refused(StoreError::Denied(_))) => Ok(()),
-                Err(fault) => Err(fault),
-            }
+            cluster.subscriber.beat().await
         };
         let connected = steps.await;
         connected.map_err(Fault::into_store_error)?;
+        // Each node knows whether the cluster is down.
+        try_script(&cluster.subscriber, calls).await?;
+        let is_whole = cluster.open_all().await;
         // A node that is missing is tried again.
-        let is_whole = cluster.open_missing().await.is_ok();
         cluster.has_changed.store(!is_whole, Relaxed);
         Ok(cluster)
     }
@@ -119,6 +123,7 @@ impl Cluster {
         self.slots().masters().to_vec()
     }
 
+    /// Does one command on a circuit.
     pub(super) async fn call(
         &self,
         circuit: &str,
@@ -126,91 +131,45 @@ impl Cluster {
         policy: &Policy,
         within: Duration,
     ) -> Result<Reply, Fault> {
-        let begun = Instant::now();
-        let slot = slot(&wire::journal_key(&self.calls.prefix, circuit));
-        let master = self.slots().master(slot).cloned();
-        let Some(master) = master else {
-            self.has_changed.store(true, Relaxed);
-            return Err(no_node());
-        };
-        let called = self.call_at(&master, Way::Straight, circuit, request, policy, within);
-        let (node, way) = match called.await {
-            Err(Fault::Moved(node)) => (node, Way::Straight),
-            Err(Fault::Ask(node)) => (node, Way::Asking),
-            answer => return answer,
-        };
-        let node = redirected(&master, &node).ok_or_else(no_node)?;
-        let left = within.saturating_sub(begun.elapsed());
-        if way == Way::Straight {
-            self.slots().assign(slot, &node);
-            self.has_changed.store(true, Relaxed);
+        let mut route = self.route(circuit, within)?;
+        loop {
+            let node = self.node(&route).await?;
+            let calls = &self.calls;
+            let called = calls.call(&node, route.way, circuit, request, policy, route.left());
+            if let Some(answer) = self.arrived(&mut route, called.await).await? {
+                return Ok(answer.reply);
+            }
         }
-        self.call_at(&node, way, circuit, request, policy, left)
-            .await
-    }
-
-    async fn call_at(
-        &self,
-        node: &Address,
-        way: Way,
-        circuit: &str,
-        request: &Request,
-        policy: &Policy,
-        within: Duration,
-    ) -> Result<Reply, Fault> {
-        let begun = Instant::now();
-        let connection = self.node(node, within).await?;
-        let left = within.saturating_sub(begun.elapsed());
-        let called = self
-            .calls
-            .call(&connection, way, circuit, request, policy, left)
-            .await;
-        match &called {
-            Err(Fault::Lost(_)) => self.has_changed.store(true, Relaxed),
-            // Every node says so, until all is well again.
-            Err(Fault::ClusterDown(cause)) => self.subscriber.lose(cause.clone()),
-            Ok(_) | Err(_) => {}
-        }
-        called.map(|answer| answer.reply)
     }
 
     /// Asks for texts that are kept of a circuit.
     pub(super) async fn list(&self, circuit: &str, command: &Cmd) -> Result<Vec<String>, Fault> {
-        let slot = slot(&wire::journal_key(&self.calls.prefix, circuit));
-        let master = self.slots().master(slot).cloned();
-        let Some(master) = master else {
-            return Err(no_node());
-        };
-        let connection = self.node(&master, RESPONSE).await?;
-        match connection.ask(command, RESPONSE).await {
-            Err(Fault::Moved(node)) => {
-                self.has_changed.store(true, Relaxed);
-                let node = redirected(&master, &node).ok_or_else(no_node)?;
-                let connection = self.node(&node, RESPONSE).await?;
-                connection.ask(command, RESPONSE).await
+        let mut route = self.route(circuit, RESPONSE)?;
+        loop {
+            let node = self.node(&route).await?;
+            let listed = node.ask_for_texts(route.way, command, route.left());
+            if let Some(texts) = self.arrived(&mut route, listed.await).await? {
+                return Ok(texts);
             }
-            listed => listed,
         }
     }
 
     /// Asks every node what time it is, and sets right what has changed.
     pub(super) async fn beat(&self) -> Result<(), Fault> {
         self.subscriber.beat().await?;
-        let nodes: Vec<_> = self.nodes().values().cloned().collect();
-        for node in nodes {
-            self.calls.counts.beat();
-            if node.beat().await.is_err() {
-                self.has_changed.store(true, Relaxed);
-            }
+        if !self.nodes.beat(&self.calls.counts).await {
+            self.has_changed.store(true, Relaxed);
         }
         if self.has_changed.swap(false, Relaxed) {
-            match self.learn_slots().await {
+            let learned = self.learn_slots().await;
+            let is_whole = self.nodes.open(&self.masters());
+            if learned.is_err() || !is_whole {
+                self.has_changed.store(true, Relaxed);
+            }
+            match learned {
                 // What a node does not tell is corrected by those that it concerns.
                 Ok(()) | Err(Fault::Refused(_)) => {}
                 Err(fault) => return Err(fault),
-            }
-            if self.open_missing().await.is_err() {
-                self.has_changed.store(true, Relaxed);
             }
         }
         Ok(())
@@ -221,73 +180,90 @@ impl Cluster {
         command.arg("SLOTS");
         let answer: Value = self.subscriber.ask(&command, RESPONSE).await?;
         let slots = Slots::read(&answer, self.subscriber.address());
-        self.nodes().retain(|place, node| {
-            let stays = slots.has(place) && node.lost_by().is_none();
-            if !stays {
-                node.lose(StoreError::Unavailable("it has no slots any more".into()));
-            }
-            stays
-        });
+        if slots.masters().is_empty() {
+            // It was taken out of the cluster, or never was in one. The masters that it knew
+            // of before lead back.
+            let why = format!("{} is in no cluster", self.subscriber.address().place);
+            let cause = StoreError::Unavailable(why.into());
+            self.subscriber.lose(cause.clone());
+            return Err(Fault::Lost(cause));
+        }
+        self.nodes.retain(|place| slots.has(place));
         *self.slots() = slots;
         Ok(())
     }
 
-    /// Connects to all masters, so that no command waits for that.
-    async fn open_missing(&self) -> Result<(), Fault> {
-        let mut opened = Ok(());
-        for master in self.masters() {
-            opened = self.node(&master, RESPONSE).await.map(drop).and(opened);
+    /// Connects to all masters, so that no command waits for that. Says whether all are there.
+    async fn open_all(&self) -> bool {
+        let masters = self.masters();
+        self.nodes.open(&masters);
+        let until = Instant::now() + RESPONSE;
+        let mut is_whole = true;
+        for master in &masters {
+            let left = until.saturating_duration_since(Instant::now());
+            is_whole &= self.nodes.get(master, left).await.is_ok();
         }
-        opened
+        is_whole
     }
 
-    /// The connection to a node, which is opened where there is none.
-    async fn node(&self, node: &Address, within: Duration) -> Result<Arc<Connection>, Fault> {
-        if let Some(connection) = self.standing(&node.place) {
-            return Ok(connection);
-        }
-        let opening = async {
-            let _first = self.opening.lock().await;
-            if let Some(connection) = self.standing(&node.place) {
-                return Ok(connection);
+    fn route(&self, circuit: &str, within: Duration) -> Result<Route, Fault> {
+        let until = Instant::now() + within;
+        let slot = slot(&wire::journal_key(&self.calls.prefix, circuit));
+        let master = self.slots().master(slot).cloned();
+        let node = master.ok_or_else(|| {
+            self.has_changed.store(true, Relaxed);
+            no_node()
+        })?;
+        Ok(Route {
+            slot,
+            node,
+            way: Way::Straight,
+            redirections: Route::REDIRECTIONS,
+            until,
+        })
+    }
+
+    async fn node(&self, route: &Route) -> Result<Arc<Connection>, Fault> {
+        let connection = self.nodes.get(&route.node, route.left()).await;
+        connection.inspect_err(|_| self.has_changed.store(true, Relaxed))
+    }
+
+    /// What came of a command, unless it has to be sent on: then the route leads there.
+    async fn arrived<T>(
+        &self,
+        route: &mut Route,
+        answer: Result<T, Fault>,
+    ) -> Result<Option<T>, Fault> {
+        let (node, way) = match answer {
+            Ok(answer) => return Ok(Some(answer)),
+            Err(Fault::Moved(node)) => (node, Way::Straight),
+            Err(Fault::Ask(node)) => (node, Way::Asking),
+            Err(fault) => {
+                match &fault {
+                    Fault::Lost(_) => self.has_changed.store(true, Relaxed),
+                    // A node that has just come back says so alone. The subscriber is lost if
+                    // it says so, too.
+                    Fault::ClusterDown(_) => {
+                        let _ = try_script(&self.subscriber, &self.calls).await;
+                    }
+                    _ => {}
+                }
+                return Err(fault);
             }
-            let clock = Arc::default();
-            let opened = Connection::open(node, self.tls.as_ref(), clock, Box::new(|_| {})).await;
-            let connection = opened.map_err(Fault::Refused)?;
-            connection.beat().await?;
-            self.nodes()
-                .insert(node.place.clone(), Arc::clone(&connection));
-            Ok(connection)
         };
-        match tokio::time::timeout(within, opening).await {
-            Ok(Ok(connection)) => Ok(connection),
-            Ok(Err(fault)) => {
-                self.has_changed.store(true, Relaxed);
-                Err(fault)
-            }
-            Err(_) => Err(Fault::Refused(StoreError::Unavailable(
-                format!("{} does not answer", node.place).into(),
-            ))),
+        let left = route.redirections.checked_sub(1);
+        route.redirections = left.ok_or_else(no_node)?;
+        route.node = redirected(&route.node, &node).ok_or_else(no_node)?;
+        route.way = way;
+        if way == Way::Straight {
+            self.slots().assign(route.slot..=route.slot, &route.node);
+            self.has_changed.store(true, Relaxed);
         }
-    }
-
-    fn standing(&self, place: &Place) -> Option<Arc<Connection>> {
-        match self.nodes().entry(place.clone()) {
-            Slot::Occupied(node) if node.get().lost_by().is_none() => Some(Arc::clone(node.get())),
-            Slot::Occupied(node) => {
-                node.remove();
-                None
-            }
-            Slot::Vacant(_) => None,
-        }
+        Ok(None)
     }
 
     fn slots(&self) -> MutexGuard<'_, Slots> {
         self.slots.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn nodes(&self) -> MutexGuard<'_, HashMap<Place, Arc<Connection>>> {
-        self.nodes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

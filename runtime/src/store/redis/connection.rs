@@ -1,5 +1,6 @@
 //! One connection to one server, for as long as it is good.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
@@ -13,7 +14,8 @@ use redis::PushInfo;
 use redis::PushKind;
 use redis::RedisConnectionInfo;
 use redis::aio::MultiplexedConnection;
-use tokio::sync::Notify;
+use tokio::sync::Semaphore;
+use tokio::sync::SemaphorePermit;
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
@@ -32,7 +34,8 @@ pub(super) const RESPONSE: Duration = Duration::from_millis(250);
 /// A connection has to stand, with its handshake, after so long.
 const CONNECT: Duration = Duration::from_secs(1);
 
-/// More commands than these are not under way at once; the others wait, within their time.
+/// More commands on circuits than these are not under way at once; the others wait for their
+/// turn, within their time.
 const AT_ONCE: usize = 256;
 
 /// It is lost once: by whoever finds first that it is good for nothing. Whatever still waits
@@ -42,12 +45,19 @@ pub(super) struct Connection {
     address: Address,
     handle: MultiplexedConnection,
     pub(super) clock: Arc<ServerClock>,
+    turns: Semaphore,
     /// Answers in a row that did not come.
     silent: AtomicU32,
     end: Arc<watch::Sender<Option<StoreError>>>,
-    /// Wakes whoever beats: something is to be known sooner than at the next beat.
-    pub(super) nudge: Notify,
     driver: AbortHandle,
+}
+
+/// How to reach a circuit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    Straight,
+    /// The node has it only for those who were sent there.
+    Asking,
 }
 
 /// Takes what a server says unasked, on the task that reads the socket: it must not block.
@@ -82,8 +92,8 @@ impl Connection {
         })?;
         let end = Arc::new(watch::Sender::new(None));
         let config = AsyncConnectionConfig::new()
-            .set_response_timeout(Some(RESPONSE))
-            .set_concurrency_limit(AT_ONCE)
+            // Each command has a time of its own.
+            .set_response_timeout(None)
             .set_push_sender({
                 let end = Arc::clone(&end);
                 move |push: PushInfo| -> Result<(), redis::aio::SendError> {
@@ -113,9 +123,9 @@ impl Connection {
             address: address.clone(),
             handle,
             clock,
+            turns: Semaphore::new(AT_ONCE),
             silent: AtomicU32::new(0),
             end,
-            nudge: Notify::new(),
             driver: tokio::spawn(driver).abort_handle(),
         })
     }
@@ -137,20 +147,52 @@ impl Connection {
         .await
     }
 
-    /// The same for a command that only counts with `ASKING` before it.
-    pub(super) async fn ask_asking<T: FromRedisValue>(
+    /// The same for a command on a circuit, on the way that leads there, when it is its turn.
+    pub(super) async fn ask_by<T: FromRedisValue>(
         &self,
-        command: Cmd,
+        way: Way,
+        command: &Cmd,
         within: Duration,
     ) -> Result<T, Fault> {
-        let mut both = redis::pipe();
-        both.cmd("ASKING").ignore().add_command(command);
-        let answers: Result<(T,), Fault> = self
-            .wait(within, async {
-                both.query_async(&mut self.handle.clone()).await
-            })
-            .await;
-        answers.map(|(answer,)| answer)
+        let (_turn, within) = self.turn(within).await?;
+        match way {
+            Way::Straight => self.ask(command, within).await,
+            Way::Asking => {
+                let mut both = redis::pipe();
+                both.cmd("ASKING").ignore().add_command(command.clone());
+                let both = async {
+                    let answers = both.query_async(&mut self.handle.clone()).await;
+                    answers.map(|(answer,)| answer)
+                };
+                self.wait(within, both).await
+            }
+        }
+    }
+
+    /// What is left of the time when it is the turn of one more. Nothing is sent where nothing
+    /// is, and that says nothing of the connection.
+    async fn turn(&self, within: Duration) -> Result<(SemaphorePermit<'_>, Duration), Fault> {
+        if let Ok(turn) = self.turns.try_acquire() {
+            return Ok((turn, within));
+        }
+        let begun = Instant::now();
+        match tokio::time::timeout(within.min(RESPONSE), self.turns.acquire()).await {
+            Ok(Ok(turn)) => Ok((turn, within.saturating_sub(begun.elapsed()))),
+            Ok(Err(_)) | Err(_) => Err(Fault::Refused(StoreError::Late)),
+        }
+    }
+
+    /// Asks for texts. Where somebody has put bytes that are none, the rest of them is one
+    /// still.
+    pub(super) async fn ask_for_texts(
+        &self,
+        way: Way,
+        command: &Cmd,
+        within: Duration,
+    ) -> Result<Vec<String>, Fault> {
+        let texts: Vec<Vec<u8>> = self.ask_by(way, command, within).await?;
+        let texts = texts.iter().map(|text| String::from_utf8_lossy(text));
+        Ok(texts.map(Cow::into_owned).collect())
     }
 
     async fn wait<T>(

@@ -20,7 +20,7 @@ pub(super) enum Fault {
     Refused(StoreError),
     /// The connection is worth nothing any more.
     Lost(StoreError),
-    /// Nor is one to another node of the cluster.
+    /// Nor is one to another node of the cluster, if that says so, too.
     ClusterDown(StoreError),
 }
 
@@ -63,14 +63,12 @@ const CODES: &[(&str, Meaning)] = &[
 
 impl Fault {
     pub(super) fn of(error: &RedisError) -> Self {
-        if error.is_timeout() {
-            return Self::TimedOut;
+        // Of several commands that were sent together the last is the one that matters.
+        let errors = error.clone().into_server_errors();
+        if let Some((_, last)) = errors.as_deref().and_then(<[_]>::last) {
+            return Self::of_server(last.code(), last.details().unwrap_or_default());
         }
         match error.kind() {
-            ErrorKind::Server(_) | ErrorKind::Extension => Self::of_server(
-                error.code().unwrap_or_default(),
-                error.detail().unwrap_or_default(),
-            ),
             ErrorKind::AuthenticationFailed => Self::Lost(StoreError::Denied(said(error).into())),
             // What cannot be read shows that replies and commands do not belong together.
             _ => Self::Lost(StoreError::Unavailable(said(error).into())),
@@ -78,7 +76,7 @@ impl Fault {
     }
 
     fn of_server(code: &str, detail: &str) -> Self {
-        let why = || format!("{code} {detail}").trim().into();
+        let why = || format!("{code} {}", without_words(detail)).trim().into();
         match meaning(code, detail) {
             Some(Meaning::NoScript) => Self::NoScript,
             Some(Meaning::Moved) => Self::Moved(node(detail)),
@@ -134,10 +132,17 @@ fn node(detail: &str) -> String {
     node.unwrap_or_default().to_owned()
 }
 
+/// A server that does not know a command repeats what it was told with it, and one of those
+/// words may be a password.
+fn without_words(detail: &str) -> &str {
+    let cut = detail.split_once(", with args beginning with");
+    cut.map_or(detail, |(said, _)| said)
+}
+
 /// What an error says, without the words around it.
 fn said(error: &RedisError) -> String {
     match (error.code(), error.detail()) {
-        (Some(code), Some(detail)) => format!("{code} {detail}"),
+        (Some(code), Some(detail)) => format!("{code} {}", without_words(detail)),
         _ => error.to_string(),
     }
 }
@@ -200,10 +205,10 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_connection_is_lost_and_a_slow_one_is_not() {
-        let broken = io::Error::from(io::ErrorKind::BrokenPipe);
-        assert_eq!(label(Fault::of(&broken.into())), ("unavailable", true));
-        let slow = io::Error::from(io::ErrorKind::TimedOut);
-        assert_eq!(Fault::of(&slow.into()), Fault::TimedOut);
+    fn a_connection_that_is_broken_or_that_the_system_gives_up_is_lost() {
+        for kind in [io::ErrorKind::BrokenPipe, io::ErrorKind::TimedOut] {
+            let error = io::Error::from(kind).into();
+            assert_eq!(label(Fault::of(&error)), ("unavailable", true), "{kind}");
+        }
     }
 }

@@ -14,6 +14,7 @@ mod differential;
 mod ear;
 mod fault;
 mod link;
+mod nodes;
 mod options;
 mod plan;
 mod pushes;
@@ -85,15 +86,17 @@ impl RedisStore {
     }
 
     /// Asks for texts that are kept of a circuit.
-    async fn list(&self, circuit: &str, command: &Cmd) -> Result<Vec<String>, StoreError> {
+    async fn list(&self, op: Op, circuit: &str, command: &Cmd) -> Result<Vec<String>, StoreError> {
+        let counts = &self.calls.counts;
         let listed = match self.standing.link() {
             Ok(link) => {
+                counts.sent_for(op);
                 let listed = link.list(circuit, command).await;
                 listed.map_err(Fault::into_store_error)
             }
             Err(cause) => Err(unavailable(cause)),
         };
-        listed.inspect_err(|error| self.calls.counts.dropped_for(error))
+        listed.inspect_err(|error| counts.dropped_for(error))
     }
 }
 
@@ -139,9 +142,8 @@ impl Store for RedisStore {
             if limit == 0 {
                 return Ok(Vec::new());
             }
-            self.calls.counts.sent_for(Op::Journal);
             let command = self.calls.journal(circuit, limit);
-            let texts = self.list(circuit, &command).await?;
+            let texts = self.list(Op::Journal, circuit, &command).await?;
             // What a version to come has written is left out.
             let entries = texts.iter().filter_map(|text| wire::message(text));
             Ok(entries.map(|(_, entry)| entry).collect())
@@ -150,9 +152,8 @@ impl Store for RedisStore {
 
     fn compare<'a>(&'a self, circuit: &'a str, note: &'a Note) -> Comparison<'a> {
         Box::pin(async move {
-            self.calls.counts.sent_for(Op::Numbers);
             let command = self.calls.compare(circuit, note);
-            self.list(circuit, &command).await
+            self.list(Op::Numbers, circuit, &command).await
         })
     }
 

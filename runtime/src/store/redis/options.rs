@@ -114,14 +114,16 @@ impl Redis {
         self
     }
 
-    /// A file of certificates in PEM that are trusted, instead of the roots of the web.
+    /// A file of certificates in PEM that are trusted, instead of the roots of the web. It is
+    /// an error where no address is `rediss://`.
     #[must_use]
     pub fn ca_file(mut self, path: impl Into<PathBuf>) -> Self {
         self.files.ca = Some(path.into());
         self
     }
 
-    /// The certificate that this process shows the server, and its key: files in PEM.
+    /// The certificate that this process shows the server, and its key: files in PEM. They are
+    /// an error where no address is `rediss://`.
     #[must_use]
     pub fn client_certificate(
         mut self,
@@ -166,6 +168,10 @@ impl Redis {
             Target::Sentinel { master, .. } => master.tls,
             Target::Cluster(nodes) => nodes.iter().any(|node| node.tls),
         };
+        // Whoever gives certificates does not want to be heard by everybody.
+        if !has_tls && self.files != Files::default() {
+            return Err(AddressError::NotOverTls);
+        }
         let is_wrong = |char: char| char.is_control() || matches!(char, '|' | '{' | '}' | ' ');
         if self.prefix.is_empty() || self.prefix.len() > 128 || self.prefix.contains(is_wrong) {
             return Err(AddressError::Prefix);

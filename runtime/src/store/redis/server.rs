@@ -16,9 +16,9 @@ use crate::rules::fleet::View;
 use crate::store::StoreError;
 use crate::store::redis::address::Address;
 use crate::store::redis::calls::Calls;
-use crate::store::redis::calls::Way;
 use crate::store::redis::connection::Connection;
 use crate::store::redis::connection::RESPONSE;
+use crate::store::redis::connection::Way;
 use crate::store::redis::fault::Fault;
 use crate::store::redis::pushes::Pushes;
 use crate::store::redis::tls::Tls;
@@ -82,7 +82,9 @@ impl Server {
     }
 
     pub(super) async fn list(&self, command: &Cmd) -> Result<Vec<String>, Fault> {
-        self.connection.ask(command, RESPONSE).await
+        self.connection
+            .ask_for_texts(Way::Straight, command, RESPONSE)
+            .await
     }
 }
 
@@ -109,8 +111,10 @@ async fn hears_itself(
 
 /// A replica answers whoever only asks, and would lose what is told it.
 async fn be_master(connection: &Connection) -> Result<(), StoreError> {
-    // Unlike `ROLE`, whoever may connect may ask this.
-    let hello: Result<Value, Fault> = connection.ask(&redis::cmd("HELLO"), RESPONSE).await;
+    // Unlike `ROLE`, whoever may connect may ask this. Redis 6.0 wants the number, too.
+    let mut hello = redis::cmd("HELLO");
+    hello.arg(3);
+    let hello: Result<Value, Fault> = connection.ask(&hello, RESPONSE).await;
     match hello.map(|hello| role(&hello)) {
         Ok(Some(role)) if role != "master" => Err(StoreError::Unavailable(
             format!("{} is a {role}", connection.address().place).into(),
@@ -130,7 +134,7 @@ fn role(hello: &Value) -> Option<String> {
 
 /// Runs the script on a circuit that there cannot be, which changes nothing: so a server that
 /// still loads, or is of a cluster that is down, is not taken for one that works.
-async fn try_script(connection: &Connection, calls: &Calls) -> Result<(), StoreError> {
+pub(super) async fn try_script(connection: &Connection, calls: &Calls) -> Result<(), StoreError> {
     let (request, policy) = (trial(), Policy::new());
     let tried = calls.call(
         connection,
@@ -150,9 +154,9 @@ async fn try_script(connection: &Connection, calls: &Calls) -> Result<(), StoreE
 }
 
 /// No circuit has such a name. In a cluster it has a slot as every other.
-pub(super) const TRIAL: &str = "\0";
+const TRIAL: &str = "\0";
 
-pub(super) fn trial() -> Request {
+fn trial() -> Request {
     Request {
         command: Command::Sync,
         view: View::default(),

@@ -1,5 +1,7 @@
 //! Which node of a cluster has which keys.
 
+use std::ops::RangeInclusive;
+
 use redis::Value;
 
 use crate::store::redis::address::Address;
@@ -57,29 +59,30 @@ impl Slots {
             else {
                 continue;
             };
-            // A node that does not know its own name leaves it to the one that asks.
             let host: Option<String> = redis::from_redis_value_ref(host).unwrap_or_default();
-            let host = host.filter(|host| host != "?").unwrap_or_default();
-            let master = asked.beside(&host, port);
-            for slot in first..=last.min(SLOTS - 1) {
-                slots.assign(slot, &master);
-            }
+            let master = asked.beside(known(&host.unwrap_or_default()), port);
+            slots.assign(first..=last.min(SLOTS - 1), &master);
         }
         slots
     }
 
-    /// A node has said who has a slot now.
-    pub(super) fn assign(&mut self, slot: u16, master: &Address) {
+    /// A node has said who has these slots now.
+    pub(super) fn assign(&mut self, slots: RangeInclusive<u16>, master: &Address) {
+        if slots.is_empty() {
+            return;
+        }
         let known = self.masters.iter().position(|known| known == master);
         let master = known.unwrap_or_else(|| {
             self.masters.push(master.clone());
             self.masters.len() - 1
         });
-        let slot = usize::from(slot);
-        if self.of.len() <= slot {
-            self.of.resize(slot + 1, None);
+        let slots = usize::from(*slots.start())..usize::from(*slots.end()) + 1;
+        if self.of.len() < slots.end {
+            self.of.resize(slots.end, None);
         }
-        self.of[slot] = Some(master);
+        if let Some(of) = self.of.get_mut(slots) {
+            of.fill(Some(master));
+        }
     }
 
     pub(super) fn master(&self, slot: u16) -> Option<&Address> {
@@ -105,7 +108,15 @@ pub(super) fn redirected(asked: &Address, node: &str) -> Option<Address> {
     if !host.is_empty() && !host.contains(':') {
         host_and_port(host).ok()?;
     }
-    Some(asked.beside(host, port))
+    Some(asked.beside(known(host), port))
+}
+
+/// A node that does not know its own name leaves it to the one that asks.
+fn known(host: &str) -> &str {
+    match host {
+        "?" => "",
+        host => host,
+    }
 }
 
 #[cfg(test)]
@@ -140,6 +151,7 @@ mod tests {
         let answer = Value::Array(vec![
             range(0, 99, text("10.0.0.7"), 7001),
             range(200, 16_383, Value::Nil, 7002),
+            range(199, 100, text("10.0.0.8"), 7003),
             Value::Okay,
         ]);
         let slots = Slots::read(&answer, &address());
@@ -154,8 +166,11 @@ mod tests {
     #[test]
     fn a_node_that_was_moved_to_has_the_slot_and_only_that() {
         let mut slots = Slots::default();
-        slots.assign(7, &address());
-        slots.assign(8, &redirected(&address(), "10.0.0.9:7009").expect("a node"));
+        slots.assign(7..=7, &address());
+        slots.assign(
+            8..=8,
+            &redirected(&address(), "10.0.0.9:7009").expect("a node"),
+        );
         assert_eq!(slots.master(7), Some(&address()));
         let place = &slots.master(8).expect("a master").place;
         assert_eq!(place.to_string(), "10.0.0.9:7009");
@@ -166,6 +181,7 @@ mod tests {
     fn a_node_may_be_named_in_every_way_that_servers_have() {
         let named = |node: &str| redirected(&address(), node).map(|node| node.place.to_string());
         assert_eq!(named(":7009").as_deref(), Some("seed:7009"));
+        assert_eq!(named("?:7009").as_deref(), Some("seed:7009"));
         assert_eq!(named("::1:7009").as_deref(), Some("[::1]:7009"));
         assert_eq!(named("node-9:7009").as_deref(), Some("node-9:7009"));
         assert_eq!(named("node-9"), None);

@@ -1,6 +1,7 @@
 //! Opens the socket: TCP, a Unix socket, or TLS over TCP.
 
 use std::io;
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use redis::io::tcp::socket2::SockRef;
@@ -8,6 +9,7 @@ use redis::io::tcp::socket2::TcpKeepalive;
 use tokio::io::AsyncRead;
 use tokio::io::AsyncWrite;
 use tokio::net::TcpStream;
+use tokio::task::JoinSet;
 
 use crate::store::redis::address::Place;
 use crate::store::redis::tls::Tls;
@@ -20,6 +22,9 @@ impl<T: AsyncRead + AsyncWrite + Send + Unpin> Socket for T {}
 #[cfg(any(target_os = "android", target_os = "linux"))]
 const UNACKNOWLEDGED: Duration = Duration::from_secs(5);
 
+/// Another address of the same host is tried after so long.
+const HEAD_START: Duration = Duration::from_millis(100);
+
 const KEEPALIVE: Duration = Duration::from_secs(15);
 
 pub(super) async fn open(place: &Place, tls: Option<&Tls>) -> io::Result<Box<dyn Socket>> {
@@ -27,7 +32,8 @@ pub(super) async fn open(place: &Place, tls: Option<&Tls>) -> io::Result<Box<dyn
         Place::Tcp { host, port } => (host, *port),
         Place::Unix(path) => return open_unix(path).await,
     };
-    let stream = TcpStream::connect((host.as_str(), port)).await?;
+    let addresses = tokio::net::lookup_host((host.as_str(), port)).await?;
+    let stream = connect(addresses).await?;
     // Otherwise a command waits for the acknowledgement of the one before it.
     stream.set_nodelay(true)?;
     let socket = SockRef::from(&stream);
@@ -40,6 +46,29 @@ pub(super) async fn open(place: &Place, tls: Option<&Tls>) -> io::Result<Box<dyn
     }
 }
 
+/// To the first of several addresses that lets one in: one that swallows everything is not to
+/// take the time of the others.
+async fn connect(mut addresses: impl Iterator<Item = SocketAddr>) -> io::Result<TcpStream> {
+    let mut attempts = JoinSet::new();
+    let mut cause = io::Error::new(io::ErrorKind::NotFound, "the host has no address");
+    loop {
+        let next = addresses.next();
+        let has_next = next.is_some();
+        if let Some(address) = next {
+            attempts.spawn(TcpStream::connect(address));
+        }
+        tokio::select! {
+            attempt = attempts.join_next() => match attempt {
+                Some(Ok(Ok(stream))) => return Ok(stream),
+                Some(Ok(Err(error))) => cause = error,
+                Some(Err(_)) => {}
+                None => return Err(cause),
+            },
+            () = tokio::time::sleep(HEAD_START), if has_next => {}
+        }
+    }
+}
+
 #[cfg(unix)]
 async fn open_unix(path: &std::path::Path) -> io::Result<Box<dyn Socket>> {
     let stream = tokio::net::UnixStream::connect(path).await?;
@@ -49,4 +78,48 @@ async fn open_unix(path: &std::path::Path) -> io::Result<Box<dyn Socket>> {
 #[cfg(not(unix))]
 async fn open_unix(_: &std::path::Path) -> io::Result<Box<dyn Socket>> {
     Err(io::Error::other("there are no Unix sockets here"))
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::net::TcpListener;
+    use tokio::net::TcpSocket;
+
+    use super::*;
+
+    /// One that is full takes in no more, and answers nothing.
+    #[tokio::test]
+    async fn an_address_that_swallows_everything_keeps_nobody_from_the_next_one() {
+        let full = TcpSocket::new_v4().expect("a socket");
+        full.bind("127.0.0.1:0".parse().expect("an address"))
+            .expect("a port");
+        let full = full.listen(1).expect("it listens");
+        let silent = full.local_addr().expect("its number");
+        let mut waiting = Vec::new();
+        for _ in 0..8 {
+            let connecting = TcpStream::connect(silent);
+            let limit = Duration::from_millis(50);
+            waiting.push(tokio::time::timeout(limit, connecting).await);
+        }
+        assert!(waiting.last().is_some_and(Result::is_err), "it is full");
+        let good = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let good = good.local_addr().expect("its number");
+        let opening = connect([silent, good].into_iter());
+        // As long as a connection may take with all that belongs to it.
+        let opened = tokio::time::timeout(Duration::from_secs(1), opening).await;
+        let opened = opened.expect("in time").expect("a connection");
+        assert_eq!(opened.peer_addr().ok(), Some(good));
+    }
+
+    #[tokio::test]
+    async fn where_no_address_answers_it_is_said_why() {
+        let gone = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let address = gone.local_addr().expect("its number");
+        drop(gone);
+        let error = connect([address, address].into_iter()).await;
+        let error = error.expect_err("nobody listens");
+        assert_eq!(error.kind(), io::ErrorKind::ConnectionRefused);
+        let error = connect([].into_iter()).await.expect_err("no address");
+        assert_eq!(error.kind(), io::ErrorKind::NotFound);
+    }
 }

@@ -81,7 +81,6 @@ async fn keep(link: &Link, plan: &Plan, calls: &Calls, backoff: &mut Backoff) ->
     loop {
         tokio::select! {
             cause = connection.lost() => return cause,
-            () = connection.nudge.notified() => {}
             _ = beats.tick() => {}
         }
         loop {

@@ -52,8 +52,8 @@ impl Twin {
     /// Runs the script by its name, and with its text where the server does not know it.
     pub(super) fn run(&mut self, circuit: &str, request: &Request, policy: &Policy) -> Reply {
         let text = self.try_run(circuit, request, policy).expect("a reply");
-        let (nonce, reply) = wire::reply(&text).unwrap_or_else(|| panic!("no reply: {text}"));
-        assert_eq!(nonce, self.nonce);
+        let reply = wire::reply(&text).unwrap_or_else(|| panic!("no reply: {text}"));
+        assert_eq!(wire::nonce(&text), Some(self.nonce));
         assert!(!wire::is_unpublished(&text), "{text}");
         reply
     }

@@ -28,6 +28,7 @@ use crate::store::noted::KEPT;
 
 pub(super) use answer::is_unpublished;
 pub(super) use answer::message;
+pub(super) use answer::nonce;
 pub(super) use answer::reply;
 pub(super) use sent::Sent;
 pub(super) use sent::send;

@@ -362,7 +362,7 @@ fn whoever_may_not_publish_moves_the_circuit_and_hears_that_nobody_else_did() {
     let text = mute.try_run(CIRCUIT, &failures(3), &open_for(60_000));
     let text = text.expect("it is done all the same");
     assert!(wire::is_unpublished(&text), "{text}");
-    let (_, reply) = wire::reply(&text).expect("a reply");
+    let reply = wire::reply(&text).expect("a reply");
     assert_eq!(reply.status, Status::Opened);
     assert_eq!(twin.state(CIRCUIT).expect("a circuit").phase, Phase::Open);
     assert_eq!(journal(&mut twin).len(), 1);

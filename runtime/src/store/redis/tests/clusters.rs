@@ -3,6 +3,8 @@
 use std::time::Duration;
 
 use breakerbox_servers::Cluster;
+use breakerbox_servers::Server;
+use breakerbox_servers::until;
 
 use super::Heard;
 use super::Process;
@@ -47,6 +49,22 @@ async fn each_circuit_lies_at_its_node_and_everybody_hears_of_all() {
         assert_eq!(entries.len(), 1);
     }
     assert_eq!(one.counts.losses(), 0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_store_that_is_dropped_leaves_every_node() {
+    let cluster = Cluster::start().expect("a cluster");
+    let process = connected(&Redis::cluster(&cluster.urls()[..1])).await;
+    let clients = || {
+        let nodes = cluster.nodes().iter();
+        nodes.map(Server::client_count).collect::<Vec<_>>()
+    };
+    // One node brings the messages, too.
+    assert_eq!(clients(), [2, 1, 1]);
+    drop(process);
+    until("nobody is connected", || {
+        (clients() == [0, 0, 0]).then_some(())
+    });
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

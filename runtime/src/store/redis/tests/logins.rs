@@ -30,6 +30,18 @@ async fn a_password_opens_the_door_and_a_wrong_one_is_told_plainly() {
     assert!(cause.to_string().contains("NOAUTH"), "{cause}");
 }
 
+/// Such a server repeats what it was told, and the password is a part of that.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_that_does_not_know_how_to_log_in_does_not_tell_the_password() {
+    let options = Server::options().config("rename-command HELLO \"\"");
+    let server = options.start().expect("a server");
+    let mut process = start(&Redis::new(server.url()).login("app", "hunter2"));
+    let cause = process.down().await;
+    assert!(cause.to_string().contains("unknown command"), "{cause}");
+    assert!(!cause.to_string().contains("hunter2"), "{cause}");
+    assert!(!format!("{cause:?}").contains("hunter2"), "{cause:?}");
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_user_logs_in_with_a_name() {
     let options = Server::options().user("app on >secret ~* &* +@all");
@@ -135,6 +147,11 @@ fn what_cannot_be_is_said_before_anything_is_connected_to() {
         (redis().instance("a\nb"), AddressError::Instance),
         (redis().instance("a|b"), AddressError::Instance),
         (redis().instance("a".repeat(65)), AddressError::Instance),
+        (redis().ca_file("/ca.pem"), AddressError::NotOverTls),
+        (
+            Redis::sentinel("main", ["redis://a"]).client_certificate("/c.pem", "/k.pem"),
+            AddressError::NotOverTls,
+        ),
         (Redis::sentinel("main", none), AddressError::None),
         (Redis::cluster(none), AddressError::None),
         (Redis::cluster(["unix:///a"]), AddressError::Mixed),
@@ -192,6 +209,17 @@ mod tls {
         let mut process = start(&Redis::new(server.tls_url()));
         let cause = process.down().await;
         assert!(cause.to_string().contains("UnknownIssuer"), "{cause}");
+    }
+
+    /// Its certificate is for `localhost` and `127.0.0.1`.
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn a_server_that_shows_the_certificate_of_another_is_not_talked_to() {
+        let server = Server::options().tls().start().expect("a server");
+        let files = server.certificates();
+        let url = format!("rediss://0.0.0.0:{}", server.tls_port());
+        let mut process = start(&Redis::new(url).ca_file(&files.authority));
+        let cause = process.down().await;
+        assert!(cause.to_string().contains("not valid for name"), "{cause}");
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

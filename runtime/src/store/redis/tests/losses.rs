@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::pin::pin;
+use std::sync::Arc;
 use std::task::Context;
 use std::task::Poll;
 use std::task::Waker;
@@ -12,10 +13,14 @@ use breakerbox_servers::Direction;
 use breakerbox_servers::Proxy;
 use breakerbox_servers::Server;
 
+use tokio::task::JoinSet;
+
 use super::connected;
 use super::force_open;
 use super::start;
 use crate::rules::fleet::Status;
+use crate::store::Note;
+use crate::store::Store;
 use crate::store::StoreError;
 use crate::store::redis::Redis;
 
@@ -46,8 +51,25 @@ async fn a_server_that_is_killed_and_starts_again_empty_is_found_again() {
     server.kill();
     let cause = process.down().await;
     assert!(matches!(cause, StoreError::Unavailable(_)), "{cause}");
-    let refused = at_once(process.sync("stripe")).expect_err("there is no server");
-    assert!(matches!(refused, StoreError::Unavailable(_)), "{refused}");
+    let counted = |op: &str| {
+        let mut commands = process.counts.commands();
+        commands.find(|(label, _)| *label == op).expect("a label").1
+    };
+    let note = Note::default();
+    let refused = [
+        at_once(process.sync("stripe")).err(),
+        at_once(process.store.journal("stripe", 1)).err(),
+        at_once(process.store.compare("stripe", &note)).err(),
+    ];
+    for refused in refused {
+        assert!(
+            matches!(refused, Some(StoreError::Unavailable(_))),
+            "{refused:?}"
+        );
+    }
+    for op in ["sync", "journal", "numbers"] {
+        assert_eq!(counted(op), 0, "{op} was not sent");
+    }
     server.restart();
     process.up().await;
     assert!(
@@ -213,6 +235,31 @@ async fn a_slow_network_is_not_a_loss() {
         beats(&process) >= so_far + 6
     })
     .await;
+    assert_eq!(process.counts.losses(), 0);
+}
+
+/// As all circuits ask when there is a connection: from afar not all of them are answered in
+/// time, which says nothing against it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn more_commands_than_go_at_once_are_not_a_loss() {
+    let server = Server::start().expect("a server");
+    let proxy = in_front_of(&server);
+    proxy.delay(Direction::Up, Duration::from_millis(60));
+    proxy.delay(Direction::Down, Duration::from_millis(60));
+    let process = Arc::new(connected(&Redis::new(proxy.url())).await);
+    let mut asking = JoinSet::new();
+    for circuit in 0..1_000 {
+        let process = Arc::clone(&process);
+        asking.spawn(async move { process.sync(&circuit.to_string()).await });
+    }
+    let answers = asking.join_all().await;
+    let in_vain = answers.iter().filter_map(|answer| answer.as_ref().err());
+    assert!(in_vain.clone().count() > 0, "so many are too many");
+    for error in in_vain {
+        let was_too_late = matches!(error, StoreError::TimedOut | StoreError::Late);
+        assert!(was_too_late, "{error}");
+    }
+    process.sync("stripe").await.expect("an answer");
     assert_eq!(process.counts.losses(), 0);
 }
 

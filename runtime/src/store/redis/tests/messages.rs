@@ -11,6 +11,7 @@ use crate::rules::fleet::What;
 use crate::state::State;
 use crate::store::Note;
 use crate::store::Store;
+use crate::store::noted::Noted;
 use crate::store::redis::Redis;
 
 /// M1
@@ -172,6 +173,36 @@ async fn numbers_that_come_or_go_are_told_to_all_and_old_ones_are_forgotten() {
     assert_eq!(one.renumbered().await, "stripe");
     one.trip("stripe").await.expect("an answer");
     assert_eq!(one.told().await.0, "stripe");
+}
+
+/// The script and the rules in `noted.rs` do the same.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whatever_numbers_are_noted_the_script_and_the_rules_do_the_same() {
+    let server = Server::start().expect("a server");
+    let mut process = connected(&Redis::new(server.url())).await;
+    let (mut rules, mut random) = (Noted::default(), fastrand::Rng::with_seed(7));
+    let mut news = 0;
+    for _ in 0..500 {
+        let mut numbers = || random.choice([None, Some("a"), Some("b"), Some("c")]);
+        let mut numbers = || numbers().flatten().map(str::to_owned);
+        let note = Note {
+            former: numbers(),
+            current: numbers(),
+        };
+        // All within the time for which they count.
+        let (expected, is_news) = rules.note(&note, 1);
+        let noted = process.store.compare("stripe", &note).await;
+        let mut noted = noted.expect("numbers");
+        noted.sort();
+        assert_eq!(noted, expected, "{note:?}");
+        server.order(&["PUBLISH", "breakerbox:events", "numbers|the next"]);
+        if is_news {
+            assert_eq!(process.renumbered().await, "stripe", "{note:?}");
+            news += 1;
+        }
+        assert_eq!(process.renumbered().await, "the next", "{note:?}");
+    }
+    assert!((50..450).contains(&news), "{news}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

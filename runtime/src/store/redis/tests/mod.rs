@@ -2,10 +2,11 @@
 
 mod clocks;
 mod clusters;
+mod fake;
 mod logins;
 mod losses;
-mod x {}
 mod messages;
+mod nodes;
 mod refusals;
 mod rights;
 mod scripted;

@@ -8,6 +8,7 @@ use super::Process;
 use super::connected;
 use crate::rules::fleet::Phase;
 use crate::rules::fleet::Status;
+use crate::store::Note;
 use crate::store::Store;
 use crate::store::StoreError;
 use crate::store::redis::Redis;
@@ -91,6 +92,58 @@ async fn what_somebody_else_put_there_is_left_alone_and_hurts_one_circuit() {
         (process.counts.losses(), process.dropped("foreign")),
         (0, 2)
     );
+}
+
+/// A circuit of another version, or one that somebody has broken: no answer of it can be read,
+/// and that says nothing against the connection.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_circuit_that_cannot_be_read_hurts_that_one_and_not_the_connection() {
+    let server = Server::start().expect("a server");
+    let process = connected(&Redis::new(server.url())).await;
+    for (field, written) in [
+        ("phase", "melted"),
+        ("opened_by", "gravity:9:8:"),
+        ("opened_by", "\\255"),
+        ("epoch", "1e400"),
+        ("trips", "-1"),
+        ("length", "nan"),
+    ] {
+        process.trip("stripe").await.expect("an answer");
+        let key = "breakerbox:{stripe}";
+        let write = format!("redis.call('HSET', KEYS[1], '{field}', '{written}')");
+        server.order(&["EVAL", &write, "1", key]);
+        let error = process.sync("stripe").await.expect_err("it is not ours");
+        assert!(
+            matches!(error, StoreError::Foreign(_)),
+            "{field} {written}: {error}"
+        );
+        process.trip("adyen").await.expect("an answer");
+        server.order(&["DEL", key]);
+    }
+    assert_eq!(process.counts.losses(), 0);
+}
+
+/// Bytes that are no text, where the journal and the numbers lie.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_no_text_is_left_out_and_the_rest_is_told() {
+    let server = Server::start().expect("a server");
+    let process = connected(&Redis::new(server.url())).await;
+    process.trip("stripe").await.expect("an answer");
+    let write = "redis.call('LPUSH', KEYS[1], 'news', '\\255')
+        redis.call('HSET', KEYS[2], '\\255', redis.call('TIME')[1] .. '000')";
+    let journal = "breakerbox:{stripe}:journal";
+    let numbers = "breakerbox:{stripe}:numbers";
+    server.order(&["EVAL", write, "2", journal, numbers]);
+    let entries = process.store.journal("stripe", 10).await;
+    assert_eq!(entries.expect("a journal").len(), 1);
+    let note = Note {
+        former: None,
+        current: Some("threshold=5".to_owned()),
+    };
+    let mut noted = process.store.compare("stripe", &note).await.expect("all");
+    noted.sort();
+    assert_eq!(noted, ["threshold=5", "\u{fffd}"]);
+    assert_eq!(process.counts.losses(), 0);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

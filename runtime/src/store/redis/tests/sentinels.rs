@@ -1,8 +1,10 @@
 //! A master that moves.
 
 use breakerbox_servers::Sentinels;
+use breakerbox_servers::Server;
 
 use super::connected;
+use super::fake::Fake;
 use super::start;
 use crate::store::redis::Redis;
 
@@ -36,4 +38,46 @@ async fn a_master_that_no_sentinel_knows_is_named() {
         cause.to_string().contains("knows no master mian"),
         "{cause}"
     );
+}
+
+/// Both answer; one has not heard yet that its master is a replica now.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_sentinel_that_is_behind_the_times_leads_nobody_astray_for_long() {
+    let (old, new) = (Server::start(), Server::start());
+    let (old, new) = (old.expect("a server"), new.expect("another"));
+    old.replica_of(&new);
+    let (stale, fresh) = (Fake::start().await, Fake::start().await);
+    stale.says("SENTINEL", &master_at(old.port()));
+    fresh.says("SENTINEL", &master_at(new.port()));
+    let redis = Redis::sentinel("main", [stale.url(), fresh.url()]);
+    // Until the other one has been asked first.
+    for circuit in 0..64 {
+        let process = connected(&redis).await;
+        let tripped = process.trip(&circuit.to_string()).await;
+        tripped.expect("a master answers");
+        if stale.came("SENTINEL") > 0 {
+            break;
+        }
+    }
+    assert!(stale.came("SENTINEL") > 0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_sentinel_that_only_knows_a_replica_is_told_as_that() {
+    let (old, new) = (Server::start(), Server::start());
+    let (old, new) = (old.expect("a server"), new.expect("another"));
+    old.replica_of(&new);
+    let stale = Fake::start().await;
+    stale.says("SENTINEL", &master_at(old.port()));
+    let mut process = start(&Redis::sentinel("main", [stale.url()]));
+    let cause = process.down().await;
+    let expected = format!("{} is a replica", old.address());
+    assert!(cause.to_string().contains(&expected), "{cause}");
+    stale.says("SENTINEL", &master_at(new.port()));
+    process.up().await;
+}
+
+fn master_at(port: u16) -> String {
+    let port = port.to_string();
+    format!("*2\r\n$9\r\n127.0.0.1\r\n${}\r\n{port}\r\n", port.len())
 }

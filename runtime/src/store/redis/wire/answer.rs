@@ -11,11 +11,16 @@ use crate::store::Entry;
 use crate::store::redis::wire::escape::unescape;
 use crate::store::redis::wire::fields;
 
-/// The nonce of the command that is answered, and the answer. Nothing where the text is none
-/// that the script gives.
-pub(crate) fn reply(text: &str) -> Option<(u64, Reply)> {
+/// Which command is answered. That stands first, and can be read whatever comes after it.
+pub(crate) fn nonce(text: &str) -> Option<u64> {
+    text.split('|').next()?.parse().ok()
+}
+
+/// What it answers. Nothing where the text is none that this version of the script gives of a
+/// circuit that it has written.
+pub(crate) fn reply(text: &str) -> Option<Reply> {
     let mut rest = text.split('|');
-    let nonce = rest.next()?.parse().ok()?;
+    nonce(rest.next()?)?;
     let status = status(rest.next()?, rest.next()?)?;
     let now = rest.next()?.parse().ok()?;
     let sums = sums(rest.next()?)?;
@@ -27,14 +32,13 @@ pub(crate) fn reply(text: &str) -> Option<(u64, Reply)> {
     // Whether the messages went out is for whoever asks for it.
     matches!(rest.next()?, "" | "nopub").then_some(())?;
     is_all(&mut rest)?;
-    let reply = Reply {
+    Some(Reply {
         status,
         now,
         snapshot,
         sums,
         live,
-    };
-    Some((nonce, reply))
+    })
 }
 
 /// Whether the server did not let the script publish what it had to tell.
@@ -175,7 +179,10 @@ mod tests {
                 },
                 live: live.map(str::to_owned),
             };
-            assert_eq!(reply(&text), Some((u64::MAX, expected)));
+            assert_eq!(
+                (nonce(&text), reply(&text)),
+                (Some(u64::MAX), Some(expected))
+            );
             assert_eq!(is_unpublished(&text), is_lost);
         }
     }
