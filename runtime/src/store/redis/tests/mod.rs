@@ -6,6 +6,8 @@ mod logins;
 mod losses;
 mod x {}
 mod messages;
+mod old;
+mod patience;
 mod refusals;
 mod rights;
 mod scripted;
