@@ -1,10 +1,12 @@
 //! Circuits that several processes share. Each registry here is a process of its own.
 
+mod alone;
 mod attributes;
 mod calm;
 mod clocks;
 mod crowd;
 mod failovers;
+mod faults;
 mod fleet;
 mod forgetful;
 mod killed;
