@@ -19,6 +19,7 @@ mod probes;
 mod refused;
 mod scenarios;
 mod seen;
+mod strangers;
 mod together;
 mod traffic;
 mod when_lost;
