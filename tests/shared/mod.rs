@@ -9,6 +9,7 @@ mod failovers;
 mod faults;
 mod fleet;
 mod forgetful;
+mod hours;
 mod killed;
 mod leaving;
 mod live;
