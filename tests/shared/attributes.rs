@@ -154,3 +154,45 @@ fn a_call_that_gets_no_answer_is_rejected_after_its_time() {
         }
     });
 }
+
+/// B180: the store goes in the middle of a call, whose error is its own.
+#[test]
+fn a_store_that_is_lost_during_a_call_leaves_its_error_alone() {
+    #[circuit_breaker(service = "shared")]
+    async fn loses(lose: impl FnOnce()) -> Out {
+        lose();
+        Err(CallError::Down)
+    }
+    for is_probe in [false, true] {
+        for is_killed in [false, true] {
+            calmly_panicking(|| {
+                let server = Server::start().expect("a server: run ./tests/run");
+                let process = Process::start(POLICY, |it| it.redis(server.url()));
+                if is_probe {
+                    process.fail();
+                    process.fail();
+                    process.cools_down();
+                }
+                let call = loses(|| {
+                    match is_killed {
+                        true => server.kill(),
+                        false => server.stop(),
+                    }
+                    process.loses(1);
+                });
+                let out = block_on(with_registry(process.registry.clone(), call));
+                assert_eq!(out, Err(CallError::Down));
+                // And it counts here.
+                let calls = process.breaker.snapshot().calls;
+                let late = u64::from(is_probe);
+                assert_eq!((calls.rejected, calls.late), (0, late));
+                if !is_probe {
+                    let out =
+                        block_on(with_registry(process.registry.clone(), asynchronous(false)));
+                    assert_eq!(out, Err(CallError::Down));
+                    assert_eq!(process.breaker.state(), State::Open);
+                }
+            });
+        }
+    }
+}

@@ -70,7 +70,7 @@ fn one_failure_in_a_hundred_never_opens_a_circuit_that_opens_at_ten_in_a_row() {
     });
 }
 
-/// B190, B175
+/// B190, B175, B045
 #[test]
 fn failures_of_many_processes_are_counted_to_the_last_one() {
     const EACH: u32 = 1_000;

@@ -16,7 +16,9 @@ use breakerbox::Redis;
 use breakerbox::Registry;
 use breakerbox::RegistryBuilder;
 use breakerbox::SharedStore;
+use breakerbox::SharingState;
 use breakerbox::State;
+use breakerbox::WhenStoreIsLost;
 use breakerbox_servers::Server;
 use tokio::runtime;
 
@@ -115,6 +117,13 @@ impl Process {
         }
     }
 
+    /// Whether it goes by what it sees itself, since it has lost its store.
+    pub(super) fn is_alone(&self) -> bool {
+        let sharing = self.breaker.snapshot().sharing.expect("it is shared");
+        let policy = WhenStoreIsLost::Local;
+        matches!(sharing.state, SharingState::Lost { policy: it, .. } if it == policy)
+    }
+
     pub(super) fn fail(&self) {
         let permit = self.breaker.try_acquire().expect("a closed circuit");
         permit.failure();
@@ -136,7 +145,7 @@ impl Process {
         self.eventually("the cooldown is over", || {
             let snapshot = self.breaker.snapshot();
             // One that has opened here alone, before the others know, may be over sooner.
-            let is_of_all = snapshot.generation > TIMES;
+            let is_of_all = snapshot.generation > TIMES || self.is_alone();
             let is_open = snapshot.state == State::Open;
             is_of_all && is_open && snapshot.retry_after == Some(Duration::ZERO)
         });

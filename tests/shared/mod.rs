@@ -1,12 +1,15 @@
 //! Circuits that several processes share. Each registry here is a process of its own.
 
+mod alone;
 mod attributes;
 mod calm;
 mod clocks;
 mod crowd;
 mod failovers;
+mod faults;
 mod fleet;
 mod forgetful;
+mod hours;
 mod killed;
 mod leaving;
 mod live;
@@ -17,6 +20,7 @@ mod probes;
 mod refused;
 mod scenarios;
 mod seen;
+mod strangers;
 mod together;
 mod traffic;
 mod when_lost;

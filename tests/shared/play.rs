@@ -16,6 +16,7 @@ use breakerbox::Permit;
 use breakerbox::Policy;
 use breakerbox::Rejected;
 use breakerbox::RejectedKind;
+use breakerbox_servers::Proxy;
 
 use crate::scenarios::drivers;
 use crate::scenarios::drivers::Held;
@@ -39,21 +40,70 @@ const LOCAL: u64 = 1_000_000;
 /// Most of a scenario is waiting, so that several can be played at a time.
 const AT_ONCE: usize = 8;
 
+/// Who plays a scenario.
+pub(super) struct Cast {
+    processes: Vec<Process>,
+    loss: Option<(Loss, Proxy)>,
+}
+
+/// When the way to the store is cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Loss {
+    Before,
+    InTheMiddle,
+}
+
+impl Loss {
+    /// Before which step. The leases of probes are lost with the store, so it is before the
+    /// first probe.
+    fn place(self, steps: &[(String, Step)]) -> usize {
+        let is_over = |step: &Step| match step {
+            Step::Left(Some(left)) => left.contains(&Duration::ZERO),
+            _ => false,
+        };
+        match self {
+            Self::Before => 0,
+            Self::InTheMiddle => {
+                let middle = steps.len() / 2;
+                let over = steps.iter().position(|(_, step)| is_over(step));
+                over.map_or(middle, |at| middle.min(at + 1))
+            }
+        }
+    }
+}
+
+impl Cast {
+    /// One process that loses its store.
+    pub(super) fn losing(process: Process, loss: Loss, way: Proxy) -> Self {
+        Self {
+            processes: vec![process],
+            loss: Some((loss, way)),
+        }
+    }
+}
+
+impl From<Vec<Process>> for Cast {
+    fn from(processes: Vec<Process>) -> Self {
+        let loss = None;
+        Self { processes, loss }
+    }
+}
+
 /// Plays all of them, each on processes of its own, which share circuits under the name that
 /// `start` is given.
-pub(super) fn play_all<'s>(
-    scenarios: impl IntoIterator<Item = &'s [Scenario]>,
-    start: &(dyn Fn(&str, Policy) -> Vec<Process> + Sync),
+pub(super) fn play_all<C: Into<Cast>>(
+    scenarios: &[&[Scenario]],
+    start: &(impl Fn(&str, Policy) -> C + Sync),
 ) {
-    let all: Vec<&Scenario> = scenarios.into_iter().flatten().collect();
+    let all: Vec<&Scenario> = scenarios.iter().copied().flatten().collect();
     let mut wrong = Vec::new();
     for some in all.chunks(AT_ONCE) {
         thread::scope(|scope| {
             let play = |(name, policy, script): &Scenario| {
                 assert_eq!(policy.check(), Ok(()), "{name}");
                 calmly(|times| {
-                    let processes = start(&format!("{name}-{times}"), *policy);
-                    play(name, &processes, script)
+                    let cast = start(&format!("{name}-{times}"), *policy);
+                    play(name, cast.into(), script)
                 })
             };
             let played: Vec<_> = some
@@ -73,15 +123,25 @@ pub(super) fn play_all<'s>(
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }
 
-fn play(name: &str, processes: &[Process], script: &str) -> Result<(), String> {
+fn play(name: &str, cast: Cast, script: &str) -> Result<(), String> {
+    let Cast { processes, loss } = cast;
+    let are_alone = loss.is_some() || processes.iter().all(Process::is_alone);
+    let mut loss = loss.as_ref();
     let mut play = Play {
-        processes,
+        processes: &processes,
         next: 0,
         held: BTreeMap::new(),
         ran: 0,
     };
     let steps = notation::read(script);
     for (at, (word, step)) in steps.iter().enumerate() {
+        loss = loss.filter(|(when, way)| {
+            let is_now = at >= when.place(&steps);
+            if is_now {
+                play.lose_store(way);
+            }
+            !is_now
+        });
         play.step(step).map_err(|wrong| {
             let before: Vec<_> = steps[..at].iter().map(|(word, _)| word.as_str()).collect();
             let seen: Vec<_> = play.views().collect();
@@ -90,6 +150,9 @@ fn play(name: &str, processes: &[Process], script: &str) -> Result<(), String> {
         })?;
     }
     play.held.clear();
+    if are_alone && !processes.iter().all(Process::is_alone) {
+        return Err(format!("{name}: it was not without a store all the time"));
+    }
     let left: u64 = play.views().map(|view| view.in_flight).sum();
     match left {
         0 => Ok(()),
@@ -158,6 +221,17 @@ impl Play<'_> {
             expected => self.expect(expected)?,
         }
         Ok(())
+    }
+
+    /// From now on each is alone.
+    fn lose_store(&self, way: &Proxy) {
+        // What is under way arrives.
+        thread::sleep(Duration::from_millis(300));
+        way.refuse();
+        way.reset_connections();
+        for process in self.processes {
+            process.loses(1);
+        }
     }
 
     /// The process that makes the next call.

@@ -15,32 +15,35 @@ use breakerbox_servers::Cluster;
 use breakerbox_servers::Proxy;
 use breakerbox_servers::Server;
 
+use super::faults::FAULTS;
 use super::fleet::Process;
+use super::play::Cast;
+use super::play::Loss;
 use super::play::Scenario;
 use super::play::play_all;
 
-const LONG: Policy = Policy::new()
+pub(super) const LONG: Policy = Policy::new()
     .cooldown(Duration::from_secs(600))
     .max_cooldown(Duration::from_secs(600))
     .probe_wait(Duration::from_secs(10));
 
 /// Whose first opening is short, and whose second is not.
-const SHORT: Policy = LONG.cooldown(Duration::from_millis(80)).backoff(1_000.0);
+pub(super) const SHORT: Policy = LONG.cooldown(Duration::from_millis(80)).backoff(1_000.0);
 /// Whose openings are all short.
-const BRIEF: Policy = SHORT.backoff(1.0);
+pub(super) const BRIEF: Policy = SHORT.backoff(1.0);
 
-const ONE: Policy = SHORT.threshold(1);
-const THREE: Policy = LONG.threshold(3);
+pub(super) const ONE: Policy = SHORT.threshold(1);
+pub(super) const THREE: Policy = LONG.threshold(3);
 
 const fn last(calls: u32) -> Policy {
     LONG.window(Window::Calls(calls))
 }
 
-const fn seconds(seconds: u64) -> Duration {
+pub(super) const fn seconds(seconds: u64) -> Duration {
     Duration::from_secs(seconds)
 }
 
-const fn millis(millis: u64) -> Duration {
+pub(super) const fn millis(millis: u64) -> Duration {
     Duration::from_millis(millis)
 }
 
@@ -67,6 +70,7 @@ const COUNTED: &[Scenario] = &[
         THREE,
         "F F S +1s F =closed +300ms F F =open why:threshold",
     ),
+    // B043, B046
     (
         "b4_a_threshold_of_five_opens_at_the_fifth",
         LONG,
@@ -227,6 +231,7 @@ const PROBES: &[Scenario] = &[
         ONE.probes(3),
         "F left:0s 2xS [a Xbusy =half-open a]S =closed",
     ),
+    // B018, B021
     (
         "f16_a_dropped_probe_used_nothing_up",
         ONE.probes(2),
@@ -272,6 +277,7 @@ const PROBES: &[Scenario] = &[
         ONE,
         "F left:0s P trips:2 why:probe_failed panicked:1",
     ),
+    // B006
     (
         "f_an_error_that_is_no_failure_is_a_successful_probe",
         ONE,
@@ -285,11 +291,13 @@ const PROBES: &[Scenario] = &[
             .slow_call(millis(20)),
         "F left:0s s60ms trips:2 why:probe_slow",
     ),
+    // B006
     (
         "g8_an_ignored_probe_gives_its_place_back",
         ONE,
         "F left:0s 5xI =half-open S =closed ignored:5",
     ),
+    // B030
     (
         "j1_a_failure_from_before_does_not_prolong_the_opening",
         LONG.threshold(1),
@@ -326,7 +334,7 @@ const BY_HAND: &[Scenario] = &[
     (
         "h2_a_forced_closed_circuit_judges_nothing",
         THREE,
-        "force-closed:1h =forced-closed 9xF +300ms =forced-closed clear =closed 2xF +300ms =closed F =open",
+        "force-closed:1h =forced-closed 9xF +300ms =forced-closed clear =closed +300ms 2xF +300ms =closed F =open",
     ),
     (
         "h5_reset_from_open_closes_and_forgets",
@@ -414,6 +422,11 @@ const ALONE: &[Scenario] = &[
     ),
 ];
 
+/// What holds of processes together, and of one whose store is lost.
+const SHARED: &[&[Scenario]] = &[COUNTED, OPENINGS, PROBES, BY_HAND, FAULTS];
+/// What holds of one process, with a store and without.
+const ALL: &[&[Scenario]] = &[COUNTED, OPENINGS, PROBES, BY_HAND, FAULTS, ALONE];
+
 /// In a store that all scenarios have together, each under a prefix of its own.
 fn redis(server: &Server, name: &str) -> Redis {
     Redis::new(server.url()).prefix(name)
@@ -421,45 +434,44 @@ fn redis(server: &Server, name: &str) -> Redis {
 
 #[test]
 fn one_process_with_a_store_in_memory_keeps_the_law() {
-    play_all([COUNTED, OPENINGS, PROBES, BY_HAND, ALONE], &|_, policy| {
+    play_all(ALL, &|_, policy| {
         vec![Process::start(policy, |it| it.store(MemoryStore::new()))]
     });
 }
 
 #[test]
 fn two_processes_with_a_store_in_memory_keep_the_law_together() {
-    play_all([COUNTED, OPENINGS, PROBES, BY_HAND], &|_, policy| {
+    play_all(SHARED, &|_, policy| {
         let store = MemoryStore::new();
         let one = |_| Process::start(policy, |it| it.store(store.clone()));
-        (0..2).map(one).collect()
+        (0..2).map(one).collect::<Vec<_>>()
     });
 }
 
 #[test]
 fn one_process_with_redis_keeps_the_law() {
     let server = Server::start().expect("a server: run ./tests/run");
-    play_all(
-        [COUNTED, OPENINGS, PROBES, BY_HAND, ALONE],
-        &|name, policy| vec![Process::start(policy, |it| it.store(redis(&server, name)))],
-    );
+    play_all(ALL, &|name, policy| {
+        vec![Process::start(policy, |it| it.store(redis(&server, name)))]
+    });
 }
 
 #[test]
 fn two_processes_with_redis_keep_the_law_together() {
     let server = Server::start().expect("a server: run ./tests/run");
-    play_all([COUNTED, OPENINGS, PROBES, BY_HAND], &|name, policy| {
+    play_all(SHARED, &|name, policy| {
         let one = |_| Process::start(policy, |it| it.store(redis(&server, name)));
-        (0..2).map(one).collect()
+        (0..2).map(one).collect::<Vec<_>>()
     });
 }
 
 #[test]
 fn two_processes_with_a_cluster_keep_the_law_together() {
     let cluster = Cluster::start().expect("a cluster: run ./tests/run");
-    play_all([COUNTED, OPENINGS, PROBES, BY_HAND], &|name, policy| {
+    play_all(SHARED, &|name, policy| {
         let store = || Redis::cluster(cluster.urls()).prefix(name);
         let one = |_| Process::start(policy, |it| it.store(store()));
-        (0..2).map(one).collect()
+        (0..2).map(one).collect::<Vec<_>>()
     });
 }
 
@@ -468,7 +480,7 @@ fn two_processes_with_a_cluster_keep_the_law_together() {
 fn a_process_that_never_finds_its_store_keeps_the_law() {
     let proxy = Proxy::start(([127, 0, 0, 1], 1).into()).expect("a proxy");
     proxy.refuse();
-    play_all([COUNTED, OPENINGS, PROBES, BY_HAND, ALONE], &|_, policy| {
+    play_all(ALL, &|_, policy| {
         let process = Process::start_alone(policy, |it| it.redis(proxy.url()));
         process.loses(1);
         vec![process]
@@ -479,16 +491,23 @@ fn a_process_that_never_finds_its_store_keeps_the_law() {
 #[test]
 fn a_process_that_has_lost_its_store_keeps_the_law() {
     let server = Server::start().expect("a server: run ./tests/run");
-    play_all(
-        [COUNTED, OPENINGS, PROBES, BY_HAND, ALONE],
-        &|name, policy| {
-            // Dropped afterwards, it refuses whoever connects.
-            let proxy = Proxy::start(server.address()).expect("a proxy");
-            let redis = Redis::new(proxy.url()).prefix(name);
-            let process = Process::start(policy, |it| it.store(redis));
-            drop(proxy);
-            process.loses(1);
-            vec![process]
-        },
-    );
+    play_all(ALL, &|name, policy| {
+        losing(&server, name, policy, Loss::Before)
+    });
+}
+
+/// B186: what it knew from the others before is no hindrance.
+#[test]
+fn a_process_that_loses_its_store_in_the_middle_keeps_the_law() {
+    let server = Server::start().expect("a server: run ./tests/run");
+    play_all(ALL, &|name, policy| {
+        losing(&server, name, policy, Loss::InTheMiddle)
+    });
+}
+
+fn losing(server: &Server, name: &str, policy: Policy, loss: Loss) -> Cast {
+    let way = Proxy::start(server.address()).expect("a proxy");
+    let store = Redis::new(way.url()).prefix(name);
+    let process = Process::start(policy, |it| it.store(store));
+    Cast::losing(process, loss, way)
 }

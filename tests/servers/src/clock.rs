@@ -22,6 +22,17 @@ pub enum Clock {
 }
 
 impl Clock {
+    /// What a process is started with that is to see this clock for all its life, as `file`
+    /// says, which is written. Its monotonic clock stays right.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Missing`] where there is no libfaketime, and if the file cannot be written.
+    pub fn of_process(self, file: &Path) -> Result<Vec<(&'static str, OsString)>, Error> {
+        self.set(file)?;
+        environment(file)
+    }
+
     /// Sets it for the processes that were started with `environment` of this file. Replaced
     /// at once: half an offset must never be read.
     pub(crate) fn set(self, file: &Path) -> io::Result<()> {

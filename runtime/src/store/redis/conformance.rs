@@ -4,8 +4,10 @@
 //! What only a server can do, or lose, stands in `conformance/server.rs`.
 
 mod cases;
+mod keys;
 mod place;
 mod server;
+mod sources;
 
 use place::Hand;
 use place::Real;

@@ -25,7 +25,7 @@ use crate::store::StoreError;
 use crate::store::redis::Redis;
 
 /// The network to a server. It is no part of the runtime that the test runs on.
-fn in_front_of(server: &Server) -> Proxy {
+pub(super) fn in_front_of(server: &Server) -> Proxy {
     let started = thread::scope(|scope| {
         let starting = scope.spawn(|| Proxy::start(server.address()));
         starting.join().expect("it does not panic")

@@ -7,6 +7,8 @@ mod logins;
 mod losses;
 mod messages;
 mod nodes;
+mod old;
+mod patience;
 mod refusals;
 mod rights;
 mod scripted;
