@@ -109,7 +109,12 @@ impl Probes {
         let (place, _) = self.kept.take()?;
         self.vain = Duration::ZERO;
         let known = self.places.get(place as usize).copied().flatten()?;
-        (known.generation == generation && !known.is_lost).then_some(place)
+        if known.generation == generation && !known.is_lost {
+            return Some(place);
+        }
+        // It is of a round that is over.
+        self.end(place, RELEASED);
+        None
     }
 
     pub(crate) fn poll(&mut self, id: u64, context: &Context<'_>) -> Poll<Answer> {
@@ -477,5 +482,16 @@ mod tests {
         let id = probes.ask(WAIT, None, now).expect("it may ask");
         probes.lose_all();
         assert_eq!(poll(&mut probes, id), Poll::Ready(Answer::Again));
+    }
+
+    /// Its place stayed taken, and was renewed for as long as the store knew it.
+    #[test]
+    fn leave_of_a_round_that_is_over_is_given_back_by_whoever_finds_it() {
+        let (mut probes, now) = (Probes::default(), Instant::now());
+        probes.take_kept(3);
+        probes.granted(7, 1, 3, now);
+        assert_eq!(probes.take_kept(4), None);
+        assert_eq!(ends(&mut probes), [Some(7)]);
+        assert_eq!(probes.renewals(now + LEASE), []);
     }
 }
