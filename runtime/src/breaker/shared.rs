@@ -454,7 +454,8 @@ impl Guard<'_> {
             return;
         }
         // Whoever answers may be gone, so it is measured here, too.
-        let longest = self.breaker().policy().get_probe_wait() + Duration::from_millis(100);
+        let wait = self.breaker().policy().get_probe_wait();
+        let longest = wait.saturating_add(Duration::from_millis(100));
         let mut leave = std::future::poll_fn(|context| self.poll_leave(context));
         if blocking::wait(&mut leave, longest, |_| None).is_none() {
             self.ask_no_more();

@@ -57,7 +57,8 @@ struct Place {
 
 struct Waiter {
     id: u64,
-    until: Instant,
+    /// None where that is longer than can be told.
+    until: Option<Instant>,
     /// What it is told then.
     too_late: Answer,
     waker: Option<Waker>,
@@ -92,7 +93,7 @@ impl Probes {
         self.next_id += 1;
         self.waiting.push_back(Waiter {
             id: self.next_id,
-            until: now + deadline.map_or(wait, |left| left.min(wait)),
+            until: now.checked_add(deadline.map_or(wait, |left| left.min(wait))),
             too_late: match deadline {
                 Some(left) if left <= wait => Answer::TooLate,
                 Some(_) | None => Answer::Over,
@@ -267,11 +268,12 @@ impl Probes {
     pub(crate) fn wait_no_longer(&mut self, now: Instant) -> Option<Instant> {
         let mut next = None;
         for waiter in self.waiting.iter_mut().filter(|it| it.answer.is_none()) {
-            if waiter.until <= now {
+            let Some(until) = waiter.until else { continue };
+            if until <= now {
                 let too_late = waiter.too_late;
                 self.woken.extend(waiter.tell(too_late));
             } else {
-                next = Some(next.map_or(waiter.until, |next| waiter.until.min(next)));
+                next = Some(next.map_or(until, |next| until.min(next)));
             }
         }
         next
@@ -413,6 +415,14 @@ mod tests {
         assert_eq!(poll(&mut probes, soon), Poll::Ready(Answer::TooLate));
         probes.pass_time(now + WAIT);
         assert_eq!(poll(&mut probes, late), Poll::Ready(Answer::Over));
+    }
+
+    #[test]
+    fn whoever_would_wait_for_ever_may() {
+        let (mut probes, now) = (Probes::default(), Instant::now());
+        let id = probes.ask(Duration::MAX, None, now).expect("it may ask");
+        probes.pass_time(now + LEASE);
+        assert_eq!(poll(&mut probes, id), Poll::Pending);
     }
 
     #[test]
