@@ -278,7 +278,12 @@ impl Gate {
     /// next outcome, a new cooldown at the next opening.
     pub(crate) fn renumber(&self, before: &Policy, numbers: &Numbers, now: Tick) -> Changes {
         if before.get_window() != numbers.policy.get_window() {
-            *sync::lock(&self.recent) = recent_of(&numbers.policy);
+            let mut recent = sync::lock(&self.recent);
+            let next = recent_of(&numbers.policy);
+            #[cfg(feature = "redis")]
+            let next = next.map(|next| Box::new(next.after(recent.as_deref())));
+            *recent = next;
+            drop(recent);
             // Buckets are others now.
             self.look_at.store(0, Relaxed);
         }

@@ -374,6 +374,11 @@ impl Breaker {
         self.gate.load().generation()
     }
 
+    /// The generation in which its window was emptied last.
+    pub(crate) fn emptied(&self) -> u64 {
+        self.gate.era(self.generation()).emptied
+    }
+
     /// Whether the circuit is open here by what this process has seen itself.
     pub(crate) fn is_open_by_itself(&self) -> bool {
         let word = self.gate.load();
