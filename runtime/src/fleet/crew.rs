@@ -442,15 +442,14 @@ impl Crew {
 
     /// An answer stands, also where it is of an earlier epoch, if the store has told nothing
     /// since it was asked, when so often had been told. Messages are heard as they come, and an
-    /// answer that was given before one may be looked at after it; then it is asked again, also
-    /// where the message was no news.
+    /// answer that was given before one may be looked at after it; then it is asked again where
+    /// the circuit is not as it was decided here, also where the message was no news.
     fn hear_how_it_stands(&self, reply: &Reply, told: u64) {
         let is_certain = self.member.told() == told;
-        let is_of_old = reply.snapshot.epoch < self.member.known().epoch;
-        if is_of_old && !is_certain {
+        self.hear(reply, is_certain);
+        if !is_certain && self.breaker.generation() != self.member.adopted() {
             self.member.ask_again();
         }
-        self.hear(reply, is_certain);
     }
 
     fn view(&self) -> View {
@@ -540,102 +539,4 @@ fn millis(duration: Duration) -> u64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use tokio::runtime;
-    use tokio::task::LocalSet;
-
-    use crate::member::Link;
-    use crate::policy::Policy;
-    use crate::registry::Registry;
-    use crate::rejected::RejectedKind;
-    use crate::rules::Sums;
-    use crate::rules::fleet::Snapshot;
-    use crate::sharing::WhenStoreIsLost;
-    use crate::state::State;
-    use crate::store::Comparison;
-    use crate::store::Journal;
-    use crate::store::Listener;
-
-    use super::*;
-
-    /// So long nothing takes, however busy the machine is.
-    const LONG: Duration = Duration::from_secs(20);
-
-    /// It says that the circuit has been open and may be probed, and then nothing.
-    struct Hanging;
-
-    impl Store for Hanging {
-        fn start(&self, _: Arc<dyn Listener>) {}
-
-        fn submit<'a>(
-            &'a self,
-            _: &'a str,
-            request: Request,
-            _: &'a Policy,
-            _: Duration,
-        ) -> Submission<'a> {
-            if request.command != Command::Sync {
-                return Box::pin(std::future::pending());
-            }
-            let snapshot = Snapshot {
-                epoch: 9,
-                phase: Phase::Open,
-                until: 9,
-                length: 1,
-                trips: 1,
-                ..Snapshot::default()
-            };
-            Box::pin(std::future::ready(Ok(Reply {
-                status: Status::Done,
-                now: 9,
-                snapshot,
-                sums: Sums::default(),
-                live: None,
-            })))
-        }
-
-        fn polls(&self) -> Option<Duration> {
-            None
-        }
-
-        fn journal<'a>(&'a self, _: &'a str, _: usize) -> Journal<'a> {
-            Box::pin(std::future::pending())
-        }
-
-        fn compare<'a>(&'a self, _: &'a str, _: &'a Note) -> Comparison<'a> {
-            Box::pin(std::future::pending())
-        }
-    }
-
-    /// A call that asked for leave while the store hung was rejected when the store had been
-    /// given up, after 250 ms or several times that, and not after its `probe_wait`.
-    #[test]
-    fn a_store_that_hangs_does_not_keep_a_call_that_waits_for_leave() {
-        let registry = Registry::builder().declare_with("hanging", Policy::new());
-        let registry = registry.build().expect("a right set-up");
-        let breaker: &'static Breaker = registry.breaker("hanging").expect("declared");
-        let link = Arc::new(Link::new(1, WhenStoreIsLost::Local));
-        breaker.join(&link).expect("it joins once");
-        link.set_up();
-        let store: Arc<dyn Store> = Arc::new(Hanging);
-        let ears = Arc::new(Ears::new(Arc::clone(&link), Box::new(|_| {})));
-        let crew = Crew::new(breaker, &store, &ears).expect("it is a member");
-        let (_close, closing) = watch::channel(false);
-        let mut runtime = runtime::Builder::new_current_thread();
-        let runtime = runtime.enable_all().build().expect("a runtime");
-        let set = LocalSet::new();
-        set.spawn_local(crew.run(closing));
-        set.block_on(&runtime, async {
-            while breaker.state() != State::Open {
-                tokio::task::yield_now().await;
-            }
-            // The first has the store asked. The second comes while it is.
-            for _ in 0..2 {
-                let asked = time::timeout(LONG, breaker.acquire()).await;
-                let rejected = asked.expect("it does not wait for the store");
-                let rejected = rejected.expect_err("nobody gave leave");
-                assert_eq!(rejected.kind(), RejectedKind::ProbesBusy);
-            }
-        });
-    }
-}
+mod tests;

@@ -1,0 +1,234 @@
+//! The work for one circuit, with stores that answer as a test says.
+
+use std::sync::Mutex;
+use std::sync::MutexGuard;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+
+use tokio::runtime;
+use tokio::task;
+use tokio::task::LocalSet;
+
+use crate::member::Link;
+use crate::policy::Policy;
+use crate::registry::Registry;
+use crate::rejected::RejectedKind;
+use crate::rules::Sums;
+use crate::rules::fleet::Snapshot;
+use crate::rules::fleet::Told;
+use crate::rules::fleet::What;
+use crate::sharing::SharingState;
+use crate::sharing::WhenStoreIsLost;
+use crate::state::State;
+use crate::store::Comparison;
+use crate::store::Journal;
+use crate::store::Listener;
+
+use super::*;
+
+/// So long nothing takes, however busy the machine is.
+const LONG: Duration = Duration::from_secs(20);
+
+/// What it answers; nothing where it hangs.
+type Answered = Option<Result<Reply, StoreError>>;
+
+/// A store that answers as a test says.
+struct Played<F> {
+    answer: F,
+    asked: Arc<Mutex<Vec<Command>>>,
+}
+
+impl<F: Fn(&Command) -> Answered + Send + Sync> Store for Played<F> {
+    fn start(&self, _: Arc<dyn Listener>) {}
+
+    fn submit<'a>(
+        &'a self,
+        _: &'a str,
+        request: Request,
+        _: &'a Policy,
+        _: Duration,
+    ) -> Submission<'a> {
+        self.asked().push(request.command.clone());
+        match (self.answer)(&request.command) {
+            Some(answer) => Box::pin(std::future::ready(answer)),
+            None => Box::pin(std::future::pending()),
+        }
+    }
+
+    fn polls(&self) -> Option<Duration> {
+        None
+    }
+
+    fn journal<'a>(&'a self, _: &'a str, _: usize) -> Journal<'a> {
+        Box::pin(std::future::pending())
+    }
+
+    fn compare<'a>(&'a self, _: &'a str, _: &'a Note) -> Comparison<'a> {
+        Box::pin(std::future::ready(Ok(Vec::new())))
+    }
+}
+
+impl<F> Played<F> {
+    fn asked(&self) -> MutexGuard<'_, Vec<Command>> {
+        self.asked.lock().expect("nobody panics with it")
+    }
+}
+
+struct Scene {
+    breaker: &'static Breaker,
+    ears: Arc<Ears>,
+    asked: Arc<Mutex<Vec<Command>>>,
+}
+
+impl Scene {
+    /// What the store was asked for that is meant.
+    fn asked<T>(&self, meant: impl Fn(&Command) -> Option<T>) -> Vec<T> {
+        let asked = self.asked.lock().expect("nobody panics with it");
+        asked.iter().filter_map(meant).collect()
+    }
+
+    fn flushes(&self) -> Vec<(bool, u32)> {
+        self.asked(|command| match command {
+            Command::Flush(flush) => Some((flush.success, flush.failures)),
+            _ => None,
+        })
+    }
+
+    fn end(&self, succeeds: bool) {
+        let permit = self.breaker.try_acquire().expect("a closed circuit");
+        match succeeds {
+            true => permit.success(),
+            false => permit.failure(),
+        }
+    }
+
+    fn member(&self) -> &'static Member {
+        self.breaker.member().expect("it has joined")
+    }
+}
+
+/// The circuit as it stands in the store, which is at nine by its clock.
+const CLOSED: Snapshot = Snapshot {
+    epoch: 9,
+    phase: Phase::Closed,
+    until: 0,
+    length: 0,
+    trips: 0,
+    opened_by: None,
+    cover: None,
+    is_suspect: false,
+    live: 0,
+};
+
+/// Open, and its cooldown is over.
+const OPEN: Snapshot = Snapshot {
+    phase: Phase::Open,
+    until: 9,
+    length: 1,
+    trips: 1,
+    ..CLOSED
+};
+
+const SUSPECT: Snapshot = Snapshot {
+    is_suspect: true,
+    ..CLOSED
+};
+
+fn answer(status: Status, snapshot: &Snapshot) -> Answered {
+    Some(Ok(Reply {
+        status,
+        now: 9,
+        snapshot: snapshot.clone(),
+        sums: Sums::default(),
+        live: None,
+    }))
+}
+
+/// Lets a crew work for a circuit while `test` runs, which begins without a connection.
+fn play(
+    name: &'static str,
+    when_lost: WhenStoreIsLost,
+    store: impl Fn(&Command) -> Answered + Send + Sync + 'static,
+    test: impl AsyncFnOnce(&Scene),
+) {
+    let registry = Registry::builder().declare_with(name, Policy::new());
+    let registry = registry.build().expect("a right set-up");
+    let breaker: &'static Breaker = registry.breaker(name).expect("declared");
+    let link = Arc::new(Link::new(1, when_lost));
+    breaker.join(&link).expect("it joins once");
+    let asked = Arc::default();
+    let store: Arc<dyn Store> = Arc::new(Played {
+        answer: store,
+        asked: Arc::clone(&asked),
+    });
+    let ears = Arc::new(Ears::new(Arc::clone(&link), Box::new(|_| {})));
+    ears.know(breaker);
+    let crew = Crew::new(breaker, &store, &ears).expect("it is a member");
+    let (_close, closing) = watch::channel(false);
+    let mut runtime = runtime::Builder::new_current_thread();
+    let runtime = runtime.enable_all().build().expect("a runtime");
+    let set = LocalSet::new();
+    set.spawn_local(crew.run(closing));
+    let scene = Scene {
+        breaker,
+        ears,
+        asked,
+    };
+    set.block_on(&runtime, async {
+        let test = time::timeout(LONG, test(&scene)).await;
+        test.expect("it comes to an end");
+    });
+}
+
+async fn eventually(is_so: impl Fn() -> bool) {
+    while !is_so() {
+        task::yield_now().await;
+    }
+}
+
+/// A call that asked for leave while the store hung was rejected when the store had been
+/// given up, after 250 ms or several times that, and not after its `probe_wait`.
+#[test]
+fn a_store_that_hangs_does_not_keep_a_call_that_waits_for_leave() {
+    let store = |command: &Command| match command {
+        Command::Sync => answer(Status::Done, &OPEN),
+        _ => None,
+    };
+    play("hanging", WhenStoreIsLost::Local, store, async |scene| {
+        scene.ears.up();
+        eventually(|| scene.breaker.state() == State::Open).await;
+        // The first has the store asked. The second comes while it is.
+        for _ in 0..2 {
+            let rejected = scene.breaker.acquire().await;
+            let rejected = rejected.expect_err("nobody gave leave");
+            assert_eq!(rejected.kind(), RejectedKind::ProbesBusy);
+        }
+    });
+}
+
+/// What is rejected since the store is lost was rejected half a minute longer where a message
+/// of others came between the first question and its answer.
+#[test]
+fn what_was_forced_by_a_loss_ends_although_others_speak_when_the_store_is_found() {
+    let asked = AtomicU64::new(0);
+    let speaks = Arc::new(Mutex::new(None::<&'static Member>));
+    let member = Arc::clone(&speaks);
+    let store = move |command: &Command| {
+        if *command == Command::Sync
+            && asked.fetch_add(1, Relaxed) == 1
+            && let Some(member) = *member.lock().expect("nobody panics with it")
+        {
+            member.was_told(9);
+        }
+        answer(Status::Done, &CLOSED)
+    };
+    play("spoken", WhenStoreIsLost::OpenFails, store, async |scene| {
+        *speaks.lock().expect("nobody panics with it") = Some(scene.member());
+        scene.ears.up();
+        eventually(|| scene.member().known().epoch == 9).await;
+        scene.ears.down(&StoreError::TimedOut);
+        assert_eq!(scene.breaker.state(), State::ForcedOpen);
+        scene.ears.up();
+        eventually(|| scene.breaker.state() == State::Closed).await;
+    });
+}
