@@ -1,6 +1,7 @@
 //! Works for one circuit: asks, tells and renews, one command at a time.
 
 use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
 use std::time::Instant;
 
@@ -95,6 +96,7 @@ impl Crew {
     }
 
     pub(super) async fn run(mut self, mut closing: watch::Receiver<bool>) {
+        let _deserted = Deserted(self.member);
         loop {
             let next = self.work().await;
             let sleep = async {
@@ -522,6 +524,19 @@ impl Crew {
             self.member.bell.notify_one();
         }
         answer
+    }
+}
+
+/// Whoever waits for this work waits no longer where it ends in a panic, and the circuit goes on
+/// by itself.
+struct Deserted(&'static Member);
+
+impl Drop for Deserted {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.0
+                .set_apart(Some(Arc::from("the work for it has panicked")));
+        }
     }
 }
 

@@ -232,3 +232,21 @@ fn what_was_forced_by_a_loss_ends_although_others_speak_when_the_store_is_found(
         eventually(|| scene.breaker.state() == State::Closed).await;
     });
 }
+
+/// Calls that wait are woken by the work, and there is none any more.
+#[test]
+fn a_circuit_whose_work_has_panicked_goes_on_by_itself() {
+    let store = |command: &Command| match command {
+        Command::Acquire { .. } => panic!("a store that is broken"),
+        _ => answer(Status::Done, &OPEN),
+    };
+    play("broken", WhenStoreIsLost::Local, store, async |scene| {
+        scene.ears.up();
+        eventually(|| scene.breaker.state() == State::Open).await;
+        let permit = scene.breaker.acquire().await;
+        permit.expect("it probes by itself").success();
+        assert_eq!(scene.breaker.state(), State::Closed);
+        let sharing = scene.member().sharing().state;
+        assert!(matches!(sharing, SharingState::Apart { .. }), "{sharing:?}");
+    });
+}
