@@ -59,6 +59,8 @@ pub(super) struct Crew {
     epoch: u64,
     /// When the rest of a window is looked at that may have settled.
     settles_at: Option<Instant>,
+    /// Leave that was asked for and may have been given, without an answer.
+    asked: Option<u64>,
     /// When it told in haste last.
     hurried_at: Option<Instant>,
     look_at: Instant,
@@ -85,6 +87,7 @@ impl Crew {
             flushes: Flushes::default(),
             epoch: 0,
             settles_at: None,
+            asked: None,
             hurried_at: None,
             look_at: now,
             pause: SOONEST,
@@ -278,9 +281,12 @@ impl Crew {
         if view.epoch != epoch {
             return;
         }
+        // A lease is given back once, so its vote counts once, however often it is told.
+        let has_lease = matches!(command, Command::End { token: Some(_), .. });
         let mut done = self.submit(view.clone(), command.clone()).await;
-        if let Err(StoreError::Late) = done {
-            // It was not done, so it can be done again.
+        if matches!(done, Err(StoreError::Late))
+            || matches!(done, Err(StoreError::TimedOut)) && has_lease
+        {
             done = self.submit(view, command).await;
         }
         if let Ok(reply) = done {
@@ -307,7 +313,7 @@ impl Crew {
 
     /// Asks for leave to probe, for whoever waits for that.
     async fn acquire(&mut self) {
-        let token = fastrand::u64(1..);
+        let token = self.asked.take().unwrap_or_else(|| fastrand::u64(1..));
         let ttl = millis(LEASE);
         let told = self.member.told();
         let answer = self
@@ -315,6 +321,8 @@ impl Crew {
             .await;
         let now = Instant::now();
         let Ok(reply) = answer else {
+            // Asked for again as the same, it is given once.
+            self.asked = Some(token);
             return self.member.probes(|probes| probes.refused(now));
         };
         match reply.status {

@@ -250,3 +250,27 @@ fn a_circuit_whose_work_has_panicked_goes_on_by_itself() {
         assert!(matches!(sharing, SharingState::Apart { .. }), "{sharing:?}");
     });
 }
+
+/// The lease of a question without an answer kept all from probing until it ran out.
+#[test]
+fn leave_that_may_have_been_given_is_asked_for_again_as_the_same() {
+    let store = |command: &Command| match command {
+        Command::Acquire { .. } => Some(Err(StoreError::TimedOut)),
+        _ => answer(Status::Done, &OPEN),
+    };
+    let token = |command: &Command| match command {
+        Command::Acquire { token, .. } => Some(*token),
+        _ => None,
+    };
+    play("again", WhenStoreIsLost::Local, store, async |scene| {
+        scene.ears.up();
+        eventually(|| scene.breaker.state() == State::Open).await;
+        while scene.asked(token).len() < 2 {
+            let rejected = scene.breaker.acquire().await;
+            assert!(rejected.is_err(), "nobody gave leave");
+            task::yield_now().await;
+        }
+        let tokens = scene.asked(token);
+        assert_eq!(tokens[0], tokens[1]);
+    });
+}
