@@ -225,7 +225,12 @@ impl Breaker {
         let numbers = self.service.numbers();
         let is_shadow = numbers.policy.get_shadow();
         let is_as_decided = self.gate.load().generation() == member.adopted();
+        let is_suspected = snapshot.is_suspect && !known.is_suspect();
         known.learn(snapshot, told, now);
+        if is_suspected {
+            // Successes matter from now on.
+            member.bell.notify_one();
+        }
         if is_shadow || !is_news && (!is_certain || is_as_decided) {
             return;
         }
@@ -304,13 +309,6 @@ impl Breaker {
     pub(super) fn share_end(&self, mine: &Elsewhere) {
         if let (Some(member), Some(mine)) = (self.member(), &mine.0) {
             member.wish(Force::ClearOnly(0), Arc::clone(mine));
-        }
-    }
-
-    /// Somebody has seen failures.
-    pub(crate) fn suspect(&self) {
-        if let Some(member) = self.member() {
-            member.suspect();
         }
     }
 

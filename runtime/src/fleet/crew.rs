@@ -362,9 +362,7 @@ impl Crew {
             self.settles_at = None;
             return None;
         }
-        if self.member.take_suspicion() {
-            self.flushes.begin(self.breaker);
-        }
+        self.flushes.suspect(self.breaker, self.member, is_suspect);
         let now = Instant::now();
         let settles = self.settles_at.is_some_and(|at| at <= now);
         let due = self.flushes.due(self.breaker, &policy);
@@ -425,6 +423,8 @@ impl Crew {
                     self.settles_at = Some(Instant::now() + Duration::from_millis(left));
                 }
                 self.hear(&reply, false);
+                // What came since it was told came after the failures in it.
+                self.flushes.is_suspect = self.member.known().is_suspect();
             }
         }
         Some(Instant::now() + SUSPECT)

@@ -131,9 +131,6 @@ impl Listener for Ears {
             origin: is_other.then(|| Arc::clone(origin)),
         };
         breaker.hear(&told.snapshot, told.now, &news, false);
-        if let What::Suspect = told.what {
-            breaker.suspect();
-        }
     }
 
     fn renumbered(&self, circuit: &str) {

@@ -5,6 +5,7 @@ use std::time::Duration;
 use std::time::Instant;
 
 use crate::breaker::Breaker;
+use crate::member::Member;
 use crate::member::Pending;
 use crate::policy::Policy;
 use crate::policy::Window;
@@ -28,6 +29,8 @@ pub(super) struct Flushes {
     by_calls: Sums,
     /// When successes alone were told last.
     told_at: Option<Instant>,
+    /// Whether successes matter.
+    pub(super) is_suspect: bool,
 }
 
 /// What there is to tell.
@@ -46,9 +49,14 @@ enum Told {
 }
 
 impl Flushes {
-    /// From now on successes matter, and those before do not.
-    pub(super) fn begin(&mut self, breaker: &Breaker) {
-        self.successes = breaker.successes();
+    /// Where successes come to matter, those before do not: they came before the failures that
+    /// others have seen, and end no row of those.
+    pub(super) fn suspect(&mut self, breaker: &Breaker, member: &Member, is_suspect: bool) {
+        if is_suspect && !self.is_suspect {
+            self.successes = breaker.successes();
+            member.pending().success = false;
+        }
+        self.is_suspect = is_suspect;
     }
 
     /// Nothing before now is about the epoch that has begun.

@@ -61,8 +61,6 @@ pub(crate) struct Member {
     is_out_of_date: AtomicBool,
     /// How often the store has told something of it unasked.
     told: AtomicU64,
-    /// Somebody has seen failures, and successes come to matter.
-    is_suspected: AtomicBool,
     known: Mutex<Known>,
     live: Mutex<LiveChanges>,
     pending: Mutex<Pending>,
@@ -118,7 +116,6 @@ impl Member {
             is_uncompared: AtomicBool::new(false),
             is_out_of_date: AtomicBool::new(true),
             told: AtomicU64::new(0),
-            is_suspected: AtomicBool::new(false),
             known: Mutex::default(),
             live: Mutex::default(),
             pending: Mutex::default(),
@@ -179,17 +176,6 @@ impl Member {
     /// How often that was so.
     pub(crate) fn told(&self) -> u64 {
         self.told.load(Acquire)
-    }
-
-    /// Somebody has seen failures: successes matter from now on.
-    pub(crate) fn suspect(&self) {
-        self.is_suspected.store(true, Release);
-        self.bell.notify_one();
-    }
-
-    /// Whether that came to be so.
-    pub(crate) fn take_suspicion(&self) -> bool {
-        self.is_suspected.swap(false, AcqRel)
     }
 
     /// Something is wrong with this circuit, or is no more.

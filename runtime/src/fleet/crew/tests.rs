@@ -274,3 +274,40 @@ fn leave_that_may_have_been_given_is_asked_for_again_as_the_same() {
         assert_eq!(tokens[0], tokens[1]);
     });
 }
+
+/// It was told as one that came after their failures, and ended their row.
+#[test]
+fn a_success_of_an_outage_does_not_end_the_row_of_others() {
+    let store = |_: &Command| answer(Status::Done, &SUSPECT);
+    play("row", WhenStoreIsLost::Local, store, async |scene| {
+        scene.end(false);
+        scene.end(true);
+        scene.ears.up();
+        eventually(|| scene.member().known().epoch == 9).await;
+        scene.end(false);
+        eventually(|| !scene.flushes().is_empty()).await;
+        assert_eq!(scene.flushes(), [(false, 1)]);
+    });
+}
+
+/// The message that there are more of them took back what was to be told.
+#[test]
+fn a_success_after_failures_of_others_is_told_although_there_are_more_of_them() {
+    let store = |_: &Command| answer(Status::Done, &SUSPECT);
+    play("more", WhenStoreIsLost::Local, store, async |scene| {
+        scene.ears.up();
+        eventually(|| scene.member().known().epoch == 9).await;
+        task::yield_now().await;
+        scene.end(true);
+        let told = Told {
+            what: What::Suspect,
+            snapshot: SUSPECT,
+            now: 9,
+            instance: 2,
+            live: None,
+        };
+        scene.ears.told("more", &told, &Arc::from("other"));
+        eventually(|| !scene.flushes().is_empty()).await;
+        assert_eq!(scene.flushes(), [(true, 0)]);
+    });
+}
