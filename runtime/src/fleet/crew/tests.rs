@@ -2,8 +2,10 @@
 
 use std::sync::Mutex;
 use std::sync::MutexGuard;
+use std::sync::atomic::AtomicBool;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
+use std::task::Poll;
 
 use tokio::runtime;
 use tokio::task;
@@ -11,9 +13,12 @@ use tokio::task::LocalSet;
 
 use crate::member::Link;
 use crate::policy::Policy;
+use crate::policy::Window;
 use crate::registry::Registry;
 use crate::rejected::RejectedKind;
 use crate::rules::Sums;
+use crate::rules::fleet::Cover;
+use crate::rules::fleet::CoverKind;
 use crate::rules::fleet::Snapshot;
 use crate::rules::fleet::Told;
 use crate::rules::fleet::What;
@@ -28,6 +33,8 @@ use super::*;
 
 /// So long nothing takes, however busy the machine is.
 const LONG: Duration = Duration::from_secs(20);
+
+const HOUR: Duration = Duration::from_secs(3_600);
 
 /// What it answers; nothing where it hangs.
 type Answered = Option<Result<Reply, StoreError>>;
@@ -129,6 +136,35 @@ const OPEN: Snapshot = Snapshot {
     ..CLOSED
 };
 
+/// Open for ten minutes.
+const LONG_OPEN: Snapshot = Snapshot {
+    until: 600_009,
+    length: 600_000,
+    ..OPEN
+};
+
+const HALF_OPEN: Snapshot = Snapshot {
+    epoch: 10,
+    phase: Phase::HalfOpen,
+    trips: 1,
+    ..CLOSED
+};
+
+/// Somebody has laid this over an opening that is over, for so many milliseconds from now.
+fn covered(kind: CoverKind, id: u64, lasts: u64) -> Snapshot {
+    Snapshot {
+        cover: Some(Cover {
+            kind,
+            id,
+            began: 9,
+            until: 9 + lasts,
+            actor: "ana".to_owned(),
+            why: "a test".to_owned(),
+        }),
+        ..OPEN
+    }
+}
+
 const SUSPECT: Snapshot = Snapshot {
     is_suspect: true,
     ..CLOSED
@@ -151,7 +187,17 @@ fn play(
     store: impl Fn(&Command) -> Answered + Send + Sync + 'static,
     test: impl AsyncFnOnce(&Scene),
 ) {
-    let registry = Registry::builder().declare_with(name, Policy::new());
+    play_with(Policy::new(), name, when_lost, store, test);
+}
+
+fn play_with(
+    policy: Policy,
+    name: &'static str,
+    when_lost: WhenStoreIsLost,
+    store: impl Fn(&Command) -> Answered + Send + Sync + 'static,
+    test: impl AsyncFnOnce(&Scene),
+) {
+    let registry = Registry::builder().declare_with(name, policy);
     let registry = registry.build().expect("a right set-up");
     let breaker: &'static Breaker = registry.breaker(name).expect("declared");
     let link = Arc::new(Link::new(1, when_lost));
@@ -309,5 +355,29 @@ fn a_success_after_failures_of_others_is_told_although_there_are_more_of_them() 
         scene.ears.told("more", &told, &Arc::from("other"));
         eventually(|| !scene.flushes().is_empty()).await;
         assert_eq!(scene.flushes(), [(true, 0)]);
+    });
+}
+
+/// Whether it was counted was not known, and it was not told again.
+#[test]
+fn a_vote_without_an_answer_is_told_again() {
+    let ends = AtomicU64::new(0);
+    let store = move |command: &Command| match command {
+        Command::Acquire { .. } => answer(Status::Granted, &HALF_OPEN),
+        Command::End { .. } if ends.fetch_add(1, Relaxed) == 0 => Some(Err(StoreError::TimedOut)),
+        Command::End { .. } => answer(
+            Status::Closed,
+            &Snapshot {
+                epoch: 11,
+                ..CLOSED
+            },
+        ),
+        _ => answer(Status::Done, &OPEN),
+    };
+    play("vote", WhenStoreIsLost::Local, store, async |scene| {
+        scene.ears.up();
+        eventually(|| scene.breaker.state() == State::Open).await;
+        scene.breaker.acquire().await.expect("leave").success();
+        eventually(|| scene.breaker.state() == State::Closed).await;
     });
 }
