@@ -420,6 +420,12 @@ impl Guard<'_> {
         };
         self.set(Word::NONE, Stamp::UNTIMED);
         match answer {
+            Answer::Leave(place, generation) if generation != breaker.generation() => {
+                // The circuit has moved since it was given.
+                member.probes(|probes| probes.give_back(place));
+                member.bell.notify_one();
+                self.ask_the_circuit();
+            }
             Answer::Leave(place, generation) => {
                 breaker.service.cells.add(Tally::Admitted);
                 let leased = Word::new(generation, place, Phase::Leased);
@@ -430,13 +436,15 @@ impl Guard<'_> {
                 breaker.service.cells.add(Tally::Rejected);
                 self.set(Word::NONE, Stamp::TOO_LATE);
             }
-            Answer::Again => {
-                if let Ok(permit) = breaker.try_acquire() {
-                    *self = permit.guard;
-                }
-            }
+            Answer::Again => self.ask_the_circuit(),
         }
         Poll::Ready(())
+    }
+
+    fn ask_the_circuit(&mut self) {
+        if let Ok(permit) = self.breaker().try_acquire() {
+            *self = permit.guard;
+        }
     }
 
     /// The call that waited is gone, or need not wait.

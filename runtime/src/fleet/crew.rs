@@ -332,7 +332,8 @@ impl Crew {
         match reply.status {
             Status::Granted => {
                 let epoch = reply.snapshot.epoch;
-                let generation = self.breaker.generation();
+                // Another one says that the circuit has moved here meanwhile.
+                let generation = self.member.adopted();
                 self.member
                     .probes(|probes| probes.granted(token, epoch, generation, now));
             }

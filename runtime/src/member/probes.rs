@@ -164,6 +164,11 @@ impl Probes {
         true
     }
 
+    /// Nobody probes at `place`.
+    pub(crate) fn give_back(&mut self, place: u32) {
+        self.end(place, RELEASED);
+    }
+
     /// A call that a probe has made itself has failed, in this epoch.
     pub(crate) fn end_riding(&mut self, epoch: u64, outcome: Outcome) {
         let token = None;

@@ -358,6 +358,33 @@ fn a_success_after_failures_of_others_is_told_although_there_are_more_of_them() 
     });
 }
 
+/// The call was let in although somebody had forced the circuit open meanwhile.
+#[test]
+fn leave_that_came_before_an_override_lets_nobody_in_after_it() {
+    let store = |command: &Command| match command {
+        Command::Acquire { .. } => answer(Status::Granted, &HALF_OPEN),
+        Command::Force(_) => None,
+        _ => answer(Status::Done, &OPEN),
+    };
+    let acquired = |command: &Command| matches!(command, Command::Acquire { .. }).then_some(());
+    play("late", WhenStoreIsLost::Local, store, async |scene| {
+        scene.ears.up();
+        eventually(|| scene.breaker.state() == State::Open).await;
+        let mut asks = std::pin::pin!(scene.breaker.acquire());
+        assert!(
+            std::future::poll_fn(|context| Poll::Ready(asks.as_mut().poll(context).is_pending()))
+                .await
+        );
+        eventually(|| !scene.asked(acquired).is_empty()).await;
+        eventually(|| scene.breaker.state() == State::HalfOpen).await;
+        task::yield_now().await;
+        let forced = scene.breaker.force_open(HOUR, "ana", "a test");
+        forced.expect("it has all it needs");
+        let rejected = asks.await.expect_err("nobody gets in");
+        assert_eq!(rejected.kind(), RejectedKind::ForcedOpen);
+    });
+}
+
 /// Whether it was counted was not known, and it was not told again.
 #[test]
 fn a_vote_without_an_answer_is_told_again() {
