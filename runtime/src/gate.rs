@@ -195,16 +195,28 @@ impl Gate {
         }
     }
 
-    /// A call comes at `now`, and the word alone did not admit it.
+    /// A call comes at `now`, and the word alone did not admit it. Where the circuit is not
+    /// closed in a generation that is `theirs`, others have to be asked who may probe, and the
+    /// call has come too early for that.
     pub(crate) fn admit(
         &self,
         numbers: &Numbers,
         totals: impl Totals,
+        theirs: impl Fn(u64) -> bool,
         now: Tick,
     ) -> (Answer, Changes) {
         self.transact(numbers, |law, circuit| {
             let mut changes = Changes::default();
+            let is_theirs = theirs(circuit.generation);
             rules::expire(law, circuit, now, &mut changes);
+            let may_probe = match (circuit.state(), &circuit.mode) {
+                (State::HalfOpen, _) => true,
+                (State::Open, Mode::Open(opening)) => opening.until <= now,
+                _ => false,
+            };
+            if is_theirs && may_probe {
+                return (Answer::ProbesBusy, changes);
+            }
             let mut observed = self.observe(numbers, circuit, &totals, now);
             if !self.is_time_to_look(now) {
                 observed.sums.hung = 0;
@@ -217,6 +229,17 @@ impl Gate {
             self.look_at.store(look_at, Relaxed);
             (answer_of(circuit, admission), changes)
         })
+    }
+
+    /// An override whose time has passed at `now` ends.
+    #[cfg(feature = "redis")]
+    pub(crate) fn expire(&self, numbers: &Numbers, now: Tick) -> Changes {
+        self.transact(numbers, |law, circuit| {
+            let mut changes = Changes::default();
+            rules::expire(law, circuit, now, &mut changes);
+            ((), changes)
+        })
+        .1
     }
 
     /// A call that was admitted with `seen` has ended at `now`; where there is a window,
@@ -294,28 +317,31 @@ impl Gate {
         changes
     }
 
-    /// The processes that share the circuit have decided. Says which generation stands
-    /// afterwards, and whether it is by their ruling and by nothing that was seen here since
-    /// `adopted`, when they had decided last.
+    /// The processes that share the circuit have decided. Tells `stands` which generation is by
+    /// their ruling afterwards, unless it is by something that was seen here since `adopted`, when
+    /// they had decided last. That is noted before anybody sees the circuit moved.
     #[cfg(feature = "redis")]
     pub(crate) fn adopt(
         &self,
         numbers: &Numbers,
         ruling: &Ruling,
         adopted: u64,
+        stands: impl Fn(u64),
         totals: impl Totals,
         now: Tick,
-    ) -> ((u64, bool), Changes) {
+    ) -> Changes {
         self.transact(numbers, |law, circuit| {
             let is_ours = circuit.generation != adopted;
             let observed = self.observe(numbers, circuit, &totals, now);
             let changes = rules::adopt(law, circuit, ruling, is_ours, &observed, now);
             // An opening of our own that they do not have stays ours, also where what was forced
             // over it has been lifted.
-            let stands =
-                !is_ours || !ruling.is_plainly_closed() || circuit.beneath() == State::Closed;
-            ((circuit.generation, stands), changes)
+            if !is_ours || !ruling.is_plainly_closed() || circuit.beneath() == State::Closed {
+                stands(circuit.generation);
+            }
+            ((), changes)
         })
+        .1
     }
 
     /// The circuit as it is at `now`, and what its window holds. Changes nothing.

@@ -371,9 +371,10 @@ impl Breaker {
             return Ok(self.admitted(riding, now));
         }
         let numbers = self.service.numbers();
-        let (answer, changes) =
-            self.gate
-                .admit(&numbers, |era| self.total(&numbers, era, now), now);
+        let totals = |era| self.total(&numbers, era, now);
+        let (answer, changes) = self
+            .gate
+            .admit(&numbers, totals, |it| self.is_theirs(it), now);
         drop(numbers);
         self.tell(&changes);
         match answer {

@@ -116,7 +116,17 @@ impl Breaker {
         let Some(member) = self.member() else {
             return Leave::NotNeeded;
         };
-        let seen = self.gate.load();
+        let mut seen = self.gate.load();
+        let is_forced = |word: Word| {
+            matches!(
+                word.phase(),
+                Phase::ForcedOpen | Phase::ForcedClosed | Phase::Shadow
+            )
+        };
+        if is_forced(seen) {
+            self.end_what_is_over();
+            seen = self.gate.load();
+        }
         let generation = seen.generation();
         let is_up_to_us = !matches!(seen.phase(), Phase::Open | Phase::HalfOpen);
         if is_up_to_us || !member.governs(generation) {
@@ -145,6 +155,25 @@ impl Breaker {
             Some(place) => Leave::Given(Word::new(generation, place, Phase::Leased)),
             None => Leave::Busy,
         }
+    }
+
+    /// Whether others have a say in who probes in this generation.
+    pub(super) fn is_theirs(&self, generation: u64) -> bool {
+        self.member()
+            .is_some_and(|member| member.governs(generation))
+    }
+
+    /// An override whose time has passed ends before anybody asks what lies beneath it: the
+    /// others may have a say in that.
+    fn end_what_is_over(&self) {
+        let now = self.service.host.clock.now();
+        if now < self.gate.view().until {
+            return;
+        }
+        let numbers = self.service.numbers();
+        let changes = self.gate.expire(&numbers, now);
+        drop(numbers);
+        self.tell(&changes);
     }
 
     /// A probe by leave of all has ended.
@@ -254,12 +283,11 @@ impl Breaker {
         let totals = |era: Era| self.total(&numbers, era, now);
         let is_another_round = known.is_half_open();
         let ruling = known.ruling(reason);
-        let ((generation, stands), changes) =
-            self.gate
-                .adopt(&numbers, &ruling, member.adopted(), totals, now);
-        if stands {
-            member.adopt(generation);
-        }
+        let adopted = member.adopted_beneath(self.generation());
+        let stands = |generation| member.adopt(generation);
+        let changes = self
+            .gate
+            .adopt(&numbers, &ruling, adopted, stands, totals, now);
         drop(numbers);
         drop(known);
         for change in changes.iter() {
@@ -474,3 +502,6 @@ impl Guard<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -53,6 +53,11 @@ impl Breaker {
         Leave::NotNeeded
     }
 
+    #[inline]
+    pub(super) fn is_theirs(&self, _generation: u64) -> bool {
+        false
+    }
+
     pub(super) fn end_leased(&self, _seen: Word, _outcome: Outcome) -> Settled {
         Settled::Late
     }

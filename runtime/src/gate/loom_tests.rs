@@ -28,7 +28,11 @@ impl Rig {
     }
 
     fn admit(&self, now: Tick) -> Option<Word> {
-        match self.gate.admit(&self.numbers, |_| Total::default(), now).0 {
+        match self
+            .gate
+            .admit(&self.numbers, |_| Total::default(), |_| false, now)
+            .0
+        {
             Answer::Admitted(seen) => Some(seen),
             _ => None,
         }

@@ -358,6 +358,28 @@ fn a_success_after_failures_of_others_is_told_although_there_are_more_of_them() 
     });
 }
 
+/// Each process made a probe of its own, as soon as its override was over.
+#[test]
+fn leave_is_asked_for_also_by_the_first_call_after_an_override() {
+    let store = |command: &Command| match command {
+        Command::Acquire { .. } => answer(Status::Full, &HALF_OPEN),
+        _ => answer(Status::Done, &covered(CoverKind::ForcedOpen, 7, 50)),
+    };
+    play("first", WhenStoreIsLost::Local, store, async |scene| {
+        scene.ears.up();
+        eventually(|| scene.breaker.state() == State::ForcedOpen).await;
+        let rejected = loop {
+            let asked = scene.breaker.acquire().await;
+            let rejected = asked.expect_err("nobody gave leave");
+            if rejected.kind() != RejectedKind::ForcedOpen {
+                break rejected;
+            }
+            task::yield_now().await;
+        };
+        assert_eq!(rejected.kind(), RejectedKind::ProbesBusy);
+    });
+}
+
 /// The call was let in although somebody had forced the circuit open meanwhile.
 #[test]
 fn leave_that_came_before_an_override_lets_nobody_in_after_it() {
