@@ -24,6 +24,7 @@ use crate::deadline::Deadline;
 use crate::event::By;
 use crate::member::Answer;
 use crate::member::Link;
+use crate::member::Loss;
 use crate::member::Member;
 use crate::member::Pending;
 use crate::member::Probes;
@@ -214,9 +215,11 @@ impl Breaker {
         let Some(member) = self.member() else {
             return;
         };
+        let mut is_uncovered = false;
         for change in changes.iter() {
             if change.reason == Reason::OverrideEnded && change.is_by_hand {
                 member.override_ended(change.generation);
+                is_uncovered = !member.is_by_loss(change.generation.wrapping_sub(1));
             }
             if matches!(change.to, State::Closed | State::HalfOpen) {
                 // What has opened it here is over here, so the others need not know any more.
@@ -225,6 +228,11 @@ impl Breaker {
         }
         if changes.opened() {
             member.bell.notify_one();
+        }
+        let when_lost = member.link.when_lost;
+        if is_uncovered && member.link.is_lost() && when_lost == WhenStoreIsLost::OpenFails {
+            // What somebody had laid over that is gone, and the store is not back.
+            self.lose(when_lost);
         }
     }
 
@@ -260,7 +268,16 @@ impl Breaker {
             // Successes matter from now on.
             member.bell.notify_one();
         }
-        if is_shadow || !is_news && (!is_certain || is_as_decided) {
+        if is_shadow {
+            drop(numbers);
+            drop(known);
+            // It goes by itself. What a loss has forced before it was a shadow is over, though.
+            if is_certain && let Some(loss) = member.take_loss() {
+                self.command_by(Command::ClearOnly(loss.generation), None);
+            }
+            return;
+        }
+        if !is_news && (!is_certain || is_as_decided) {
             return;
         }
         if has_counted_before && known.counts_since != counts_before {
@@ -342,6 +359,13 @@ impl Breaker {
 
     /// The store is lost.
     pub(crate) fn lose(&self, when_lost: WhenStoreIsLost) {
+        let Some(member) = self.member() else {
+            return;
+        };
+        // A shadow rejects nobody.
+        if self.policy().get_shadow() {
+            return;
+        }
         let command = match when_lost {
             WhenStoreIsLost::Local => return,
             WhenStoreIsLost::OpenFails => Command::ForceOpen(Duration::MAX),
@@ -352,7 +376,16 @@ impl Breaker {
             actor: Arc::from("breakerbox"),
             reason: Arc::from("the store is lost"),
         };
-        self.command_by(command, Some(by));
+        let before = self.generation();
+        let was_as_decided = before == member.adopted_beneath(before);
+        let changes = self.command_by(command, Some(by));
+        let mut begun = changes.iter().filter(|it| it.reason == Reason::Override);
+        if let Some(change) = begun.next() {
+            member.set_loss(Loss {
+                generation: change.generation,
+                was_as_decided,
+            });
+        }
     }
 
     /// What the calls were that have ended, by the bucket of time.

@@ -464,7 +464,8 @@ impl Crew {
     }
 
     fn view(&self) -> View {
-        self.view_if(self.breaker.generation() == self.member.adopted())
+        let generation = self.breaker.generation();
+        self.view_if(self.member.adopted_beneath(generation) == generation)
     }
 
     fn view_if(&self, stands: bool) -> View {

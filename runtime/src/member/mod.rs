@@ -59,6 +59,7 @@ pub(crate) struct Member {
     /// Somebody has begun to go by other numbers, or has stopped.
     is_uncompared: AtomicBool,
     is_out_of_date: AtomicBool,
+    loss: Mutex<Option<Loss>>,
     /// How often the store has told something of it unasked.
     told: AtomicU64,
     known: Mutex<Known>,
@@ -66,6 +67,15 @@ pub(crate) struct Member {
     pending: Mutex<Pending>,
     probes: Mutex<Probes>,
     wishes: Mutex<Vec<Wish>>,
+}
+
+/// What a loss of the store has forced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Loss {
+    /// The generation that began with it.
+    pub(crate) generation: u64,
+    /// Whether the circuit was until then as the others had decided.
+    pub(crate) was_as_decided: bool,
 }
 
 /// What somebody here wants of all processes.
@@ -115,6 +125,7 @@ impl Member {
             differences: Mutex::default(),
             is_uncompared: AtomicBool::new(false),
             is_out_of_date: AtomicBool::new(true),
+            loss: Mutex::default(),
             told: AtomicU64::new(0),
             known: Mutex::default(),
             live: Mutex::default(),
@@ -122,6 +133,30 @@ impl Member {
             probes: Mutex::default(),
             wishes: Mutex::default(),
         }
+    }
+
+    /// The generation that was adopted last. Where the circuit has this one, and a loss of the
+    /// store has forced it over that, it is this one.
+    pub(crate) fn adopted_beneath(&self, generation: u64) -> u64 {
+        match *lock(&self.loss) {
+            Some(loss) if loss.generation == generation && loss.was_as_decided => generation,
+            _ => self.adopted(),
+        }
+    }
+
+    /// The store is lost, and that has forced this.
+    pub(crate) fn set_loss(&self, loss: Loss) {
+        *lock(&self.loss) = Some(loss);
+    }
+
+    /// Whether a loss of the store began this generation.
+    pub(crate) fn is_by_loss(&self, generation: u64) -> bool {
+        lock(&self.loss).is_some_and(|loss| loss.generation == generation)
+    }
+
+    /// What a loss of the store has forced; nothing from now on.
+    pub(crate) fn take_loss(&self) -> Option<Loss> {
+        lock(&self.loss).take()
     }
 
     /// Whether the circuit is as the others have decided while it has this generation, and

@@ -358,6 +358,81 @@ fn a_success_after_failures_of_others_is_told_although_there_are_more_of_them() 
     });
 }
 
+/// A shadow heard nothing of the others, and so was never let go.
+#[test]
+fn a_shadow_rejects_nobody_when_the_store_is_lost_nor_for_ever_afterwards() {
+    for was_shadow in [true, false] {
+        let policy = Policy::new().shadow(was_shadow);
+        let store = |command: &Command| match command {
+            Command::Force(_) => None,
+            _ => answer(Status::Done, &CLOSED),
+        };
+        let lost = WhenStoreIsLost::OpenFails;
+        play_with(policy, "shadow", lost, store, async |scene| {
+            scene.ears.up();
+            eventually(|| scene.member().known().epoch == 9).await;
+            scene.ears.down(&StoreError::TimedOut);
+            match was_shadow {
+                true => assert_eq!(scene.breaker.state(), State::Shadow),
+                false => assert_eq!(scene.breaker.state(), State::ForcedOpen),
+            }
+            let changed = scene.breaker.update(|policy| policy.shadow(true));
+            changed.expect("the numbers are good");
+            scene.ears.up();
+            eventually(|| scene.breaker.state() == State::Shadow).await;
+        });
+    }
+}
+
+/// It was taken for an opening of its own, since the loss had moved the circuit.
+#[test]
+fn what_the_others_have_closed_while_the_store_was_lost_is_closed() {
+    let is_closed = Arc::new(AtomicBool::new(false));
+    let closes = Arc::clone(&is_closed);
+    let store = move |_: &Command| match closes.load(Relaxed) {
+        false => answer(Status::Done, &LONG_OPEN),
+        true => answer(
+            Status::Done,
+            &Snapshot {
+                epoch: 10,
+                ..CLOSED
+            },
+        ),
+    };
+    play("closed", WhenStoreIsLost::OpenFails, store, async |scene| {
+        scene.ears.up();
+        eventually(|| scene.breaker.state() == State::Open).await;
+        scene.ears.down(&StoreError::TimedOut);
+        is_closed.store(true, Relaxed);
+        scene.ears.up();
+        eventually(|| scene.breaker.state() == State::Closed).await;
+    });
+}
+
+/// It let all calls in, since what had forced it before the override was forgotten.
+#[test]
+fn what_is_rejected_since_the_store_is_lost_is_rejected_after_an_override_too() {
+    let store = |_: &Command| answer(Status::Done, &CLOSED);
+    play("over", WhenStoreIsLost::OpenFails, store, async |scene| {
+        scene.ears.down(&StoreError::TimedOut);
+        let forced = scene.breaker.force_closed(HOUR, "ana", "a test");
+        let guard = forced.expect("it has all it needs").guard();
+        assert_eq!(scene.breaker.state(), State::ForcedClosed);
+        drop(guard);
+        assert_eq!(scene.breaker.state(), State::ForcedOpen);
+        let moment = Duration::from_millis(1);
+        let forced = scene.breaker.force_closed(moment, "ana", "a test");
+        forced.expect("it has all it needs");
+        eventually(|| scene.breaker.state() != State::ForcedClosed).await;
+        let rejected = scene.breaker.try_acquire();
+        let rejected = rejected.expect_err("the store is lost");
+        assert_eq!(rejected.kind(), RejectedKind::ForcedOpen);
+        // Who wants it otherwise has the last word.
+        assert!(scene.breaker.clear_override());
+        assert_eq!(scene.breaker.state(), State::Closed);
+    });
+}
+
 /// Each process made a probe of its own, as soon as its override was over.
 #[test]
 fn leave_is_asked_for_also_by_the_first_call_after_an_override() {
