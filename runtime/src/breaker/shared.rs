@@ -240,6 +240,8 @@ impl Breaker {
     pub(super) fn share_numbers(&self) {
         if let Some(member) = self.member() {
             member.compare_again();
+            // The circuit may have another generation, or not be a shadow any more.
+            member.ask_again();
         }
     }
 

@@ -455,6 +455,30 @@ fn leave_is_asked_for_also_by_the_first_call_after_an_override() {
     });
 }
 
+/// With another window the circuit has another generation, which was taken for a move of its
+/// own: each process made a probe of its own for up to half a minute.
+#[test]
+fn leave_is_asked_for_also_after_a_live_change_of_the_window() {
+    let store = |command: &Command| match command {
+        Command::Acquire { .. } => answer(Status::Full, &HALF_OPEN),
+        Command::Force(_) => answer(Status::Done, &Snapshot { live: 12, ..OPEN }),
+        _ => answer(Status::Done, &OPEN),
+    };
+    play("window", WhenStoreIsLost::Local, store, async |scene| {
+        scene.ears.up();
+        eventually(|| scene.breaker.state() == State::Open).await;
+        let minute = Window::Time(Duration::from_secs(60));
+        let changed = scene.breaker.update(|policy| policy.window(minute));
+        changed.expect("the numbers are good");
+        eventually(|| scene.member().governs(scene.breaker.generation())).await;
+        let rejected = scene.breaker.acquire().await;
+        assert_eq!(
+            rejected.expect_err("nobody gave leave").kind(),
+            RejectedKind::ProbesBusy
+        );
+    });
+}
+
 /// The call was let in although somebody had forced the circuit open meanwhile.
 #[test]
 fn leave_that_came_before_an_override_lets_nobody_in_after_it() {
