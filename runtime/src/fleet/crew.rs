@@ -220,14 +220,28 @@ impl Crew {
     }
 
     /// Tells all what somebody here wants. A person has asked for it, so it is tried once more
-    /// where it may not have been done; and what does no harm when it is done late or twice is
-    /// tried again when the store is back: that is answered.
-    async fn force(&mut self, wish: Wish) -> Option<Wish> {
+    /// where it was not done; and where nobody knows whether it was, it is answered, to be tried
+    /// again. What would do harm if it was done twice is tried again only where nothing has
+    /// happened since: it would have.
+    async fn force(&mut self, mut wish: Wish) -> Option<Wish> {
         let force = wish.now()?;
+        let known = self.member.known().epoch;
+        if let Some(before) = wish.tell_in(known)
+            && !wish.is_harmless()
+        {
+            match self.submit(self.view(), Command::Sync).await {
+                Ok(reply) if reply.snapshot.epoch != before => return None,
+                Ok(_) => {}
+                Err(error) if error.is_about_one_circuit() => return None,
+                Err(_) => return Some(wish),
+            }
+        }
         let is_cover = matches!(force, Force::Cover { .. });
         let command = Command::Force(force);
         let mut done = self.submit(self.view(), command.clone()).await;
-        if let Err(StoreError::Late | StoreError::TimedOut) = done {
+        if matches!(done, Err(StoreError::Late))
+            || matches!(done, Err(StoreError::TimedOut)) && wish.is_harmless()
+        {
             done = self.submit(self.view(), command).await;
         }
         match done {
@@ -440,7 +454,9 @@ impl Crew {
                 self.renumber().await;
             }
             for wish in self.member.take_wishes() {
-                self.force(wish).await;
+                if let Some(wish) = self.force(wish).await {
+                    self.force(wish).await;
+                }
             }
             for (epoch, command) in self.member.probes(|probes| probes.take_outbox()) {
                 self.end(epoch, command).await;

@@ -84,6 +84,8 @@ pub(crate) struct Wish {
     /// Which override that is: noted where one begins, and looked up where it is to end.
     mine: Arc<AtomicU64>,
     since: Instant,
+    /// The epoch that was known when it was told first.
+    told_in: Option<u64>,
 }
 
 impl Wish {
@@ -91,6 +93,8 @@ impl Wish {
     pub(crate) fn now(&self) -> Option<Force> {
         let mut force = self.force.clone();
         match &mut force {
+            // Something else may have happened since that nobody wants to end.
+            Force::Clear | Force::Reset if self.since.elapsed() >= STALE => return None,
             Force::ClearOnly(id) => *id = self.mine.load(Acquire),
             Force::Cover { ttl, .. } => {
                 let gone = self.since.elapsed().as_millis();
@@ -102,6 +106,18 @@ impl Wish {
             _ => {}
         }
         Some(force)
+    }
+
+    /// It is told, while this epoch is known. Says which one was when it was told before.
+    pub(crate) fn tell_in(&mut self, epoch: u64) -> Option<u64> {
+        let before = self.told_in;
+        self.told_in = before.or(Some(epoch));
+        before
+    }
+
+    /// Whether it may be done twice, or late.
+    pub(crate) const fn is_harmless(&self) -> bool {
+        matches!(self.force, Force::Cover { .. } | Force::ClearOnly(_))
     }
 
     /// It began as this one, as all know it.
@@ -272,25 +288,58 @@ impl Member {
         }
     }
 
-    /// Somebody wants something of all processes. Says whether they are told.
+    /// Somebody wants something of all processes. Says whether they are told. Where they cannot
+    /// be, the end of one override is told them later.
     pub(crate) fn wish(&self, force: Force, mine: Arc<AtomicU64>) -> bool {
         let is_told = self.is_shared();
-        if is_told {
-            let since = Instant::now();
-            lock(&self.wishes).push(Wish { force, mine, since });
+        let wish = Wish {
+            force,
+            mine,
+            since: Instant::now(),
+            told_in: None,
+        };
+        let wish = match is_told {
+            true => Some(wish),
+            false => self.narrow(wish).filter(Self::is_end_of_one),
+        };
+        if let Some(wish) = wish {
+            let mut wishes = lock(&self.wishes);
+            let is_same = |it: &Wish| {
+                Self::is_end_of_one(it) && it.mine.load(Acquire) == wish.mine.load(Acquire)
+            };
+            if is_told || !wishes.iter().any(is_same) {
+                wishes.push(wish);
+            }
+            drop(wishes);
             self.bell.notify_one();
         }
         is_told
     }
 
-    /// Nobody knows whether it was done. What does no harm when it is done twice, or late, is
-    /// to be tried again.
+    /// Nobody knows whether it was done. It is to be tried again.
     pub(crate) fn wish_again(&self, wish: Wish) {
-        let is_harmless = matches!(wish.force, Force::Cover { .. } | Force::ClearOnly(_));
+        let Some(wish) = self.narrow(wish) else {
+            return;
+        };
         let mut wishes = lock(&self.wishes);
-        if is_harmless && wishes.is_empty() && wish.since.elapsed() < STALE {
+        if wishes.is_empty() && wish.since.elapsed() < STALE {
             wishes.push(wish);
         }
+    }
+
+    /// The end of whatever lies over it means the override that is known, where it is told
+    /// later: it shall not end another one.
+    fn narrow(&self, mut wish: Wish) -> Option<Wish> {
+        if wish.force == Force::Clear {
+            let id = self.known().cover().map(|cover| cover.id)?;
+            wish.force = Force::ClearOnly(id);
+            wish.mine = Arc::new(AtomicU64::new(id));
+        }
+        Some(wish)
+    }
+
+    const fn is_end_of_one(wish: &Wish) -> bool {
+        matches!(wish.force, Force::ClearOnly(_))
     }
 
     pub(crate) fn has_wishes(&self) -> bool {
@@ -331,4 +380,32 @@ impl Member {
 /// Nothing that panics runs under these locks.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wish(force: Force, since: Instant) -> Wish {
+        Wish {
+            force,
+            mine: Arc::default(),
+            since,
+            told_in: None,
+        }
+    }
+
+    /// A connection that was lost before it was told brought it whenever it was back.
+    #[test]
+    fn a_reset_that_was_wanted_long_ago_is_not_told() {
+        let now = Instant::now();
+        let then = now.checked_sub(STALE).expect("the machine runs longer");
+        for force in [Force::Reset, Force::Clear] {
+            assert_eq!(wish(force.clone(), then).now(), None);
+            assert_eq!(wish(force.clone(), now).now(), Some(force));
+        }
+        let one = wish(Force::ClearOnly(0), then);
+        one.began(7);
+        assert_eq!(one.now(), Some(Force::ClearOnly(7)));
+    }
 }

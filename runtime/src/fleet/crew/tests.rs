@@ -479,6 +479,76 @@ fn leave_is_asked_for_also_after_a_live_change_of_the_window() {
     });
 }
 
+/// The store had it still when it was found again, and it was in force again.
+#[test]
+fn an_override_that_has_ended_while_the_store_was_lost_has_ended_for_all() {
+    for by_guard in [true, false] {
+        let store =
+            |_: &Command| answer(Status::Done, &covered(CoverKind::ForcedOpen, 77, 1_000_000));
+        play("ended", WhenStoreIsLost::Local, store, async |scene| {
+            scene.ears.up();
+            eventually(|| scene.breaker.state() == State::ForcedOpen).await;
+            let forced = scene.breaker.force_open(HOUR, "ana", "a test");
+            let guard = forced.expect("it has all it needs").guard();
+            let is_cover = |command: &Command| {
+                matches!(command, Command::Force(Force::Cover { .. })).then_some(())
+            };
+            eventually(|| !scene.asked(is_cover).is_empty()).await;
+            task::yield_now().await;
+            scene.ears.down(&StoreError::TimedOut);
+            match by_guard {
+                true => drop(guard),
+                false => {
+                    scene.breaker.clear_override();
+                    scene.breaker.clear_override();
+                    std::mem::forget(guard);
+                }
+            }
+            scene.ears.up();
+            let ended = |command: &Command| match command {
+                Command::Force(Force::ClearOnly(id)) => Some(*id),
+                _ => None,
+            };
+            eventually(|| !scene.asked(ended).is_empty()).await;
+            task::yield_now().await;
+            assert_eq!(scene.asked(ended), [77]);
+        });
+    }
+}
+
+/// Where nobody knows whether it was done, it was done twice or not at all.
+#[test]
+fn a_reset_is_told_again_unless_something_has_happened_since() {
+    for (moves, expected) in [(false, 2), (true, 1)] {
+        let asked = AtomicU64::new(0);
+        let store = move |command: &Command| match command {
+            Command::Force(Force::Reset) if asked.fetch_add(1, Relaxed) == 0 => {
+                Some(Err(StoreError::Unavailable("it is gone".into())))
+            }
+            _ if moves && asked.load(Relaxed) > 0 => answer(
+                Status::Done,
+                &Snapshot {
+                    epoch: 10,
+                    ..LONG_OPEN
+                },
+            ),
+            _ => answer(Status::Done, &LONG_OPEN),
+        };
+        let is_reset =
+            |command: &Command| matches!(command, Command::Force(Force::Reset)).then_some(());
+        let is_sync = |command: &Command| (*command == Command::Sync).then_some(());
+        play("reset", WhenStoreIsLost::Local, store, async |scene| {
+            scene.ears.up();
+            eventually(|| scene.breaker.state() == State::Open).await;
+            let syncs = scene.asked(is_sync).len();
+            scene.breaker.reset();
+            eventually(|| scene.asked(is_sync).len() > syncs).await;
+            task::yield_now().await;
+            assert_eq!(scene.asked(is_reset).len(), expected);
+        });
+    }
+}
+
 /// The call was let in although somebody had forced the circuit open meanwhile.
 #[test]
 fn leave_that_came_before_an_override_lets_nobody_in_after_it() {
