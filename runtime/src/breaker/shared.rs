@@ -225,6 +225,10 @@ impl Breaker {
                 // What has opened it here is over here, so the others need not know any more.
                 *member.pending() = Pending::default();
             }
+            if change.to == State::Closed && member.is_shared() {
+                // What the others have decided comes next.
+                member.ask_again();
+            }
         }
         if changes.opened() {
             member.bell.notify_one();

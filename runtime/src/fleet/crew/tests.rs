@@ -599,3 +599,22 @@ fn a_vote_without_an_answer_is_told_again() {
         eventually(|| scene.breaker.state() == State::Closed).await;
     });
 }
+
+/// All its calls were made for up to half a minute, while the others probed.
+#[test]
+fn a_probe_of_an_outage_that_ends_after_it_closes_nothing_for_long() {
+    let store = |_: &Command| answer(Status::Done, &HALF_OPEN);
+    play("outage", WhenStoreIsLost::Local, store, async |scene| {
+        scene.ears.up();
+        eventually(|| scene.breaker.state() == State::HalfOpen).await;
+        scene.ears.down(&StoreError::TimedOut);
+        let permit = scene.breaker.try_acquire().expect("it probes by itself");
+        scene.ears.up();
+        let is_sync = |command: &Command| (*command == Command::Sync).then_some(());
+        eventually(|| scene.asked(is_sync).len() == 2).await;
+        task::yield_now().await;
+        permit.success();
+        assert_eq!(scene.breaker.state(), State::Closed);
+        eventually(|| scene.breaker.state() == State::HalfOpen).await;
+    });
+}
