@@ -100,6 +100,15 @@ pub(crate) trait Totals: Fn(Era) -> Total {}
 
 impl<F: Fn(Era) -> Total> Totals for F {}
 
+/// Others that may have a say in the circuit.
+pub(crate) trait Others {
+    /// Whether it is as they have decided in this generation.
+    fn govern(&self, generation: u64) -> bool;
+
+    /// An override has ended, which began this generation: so it still is, if it was.
+    fn follow(&self, generation: u64);
+}
+
 impl Gate {
     pub(crate) fn new(policy: &Policy, now: Tick) -> Self {
         let circuit = Circuit::new(policy, now);
@@ -196,25 +205,24 @@ impl Gate {
     }
 
     /// A call comes at `now`, and the word alone did not admit it. Where the circuit is not
-    /// closed in a generation that is `theirs`, others have to be asked who may probe, and the
-    /// call has come too early for that.
+    /// closed as `others` have decided, they have to be asked who may probe, and the call has come
+    /// too early for that.
     pub(crate) fn admit(
         &self,
         numbers: &Numbers,
         totals: impl Totals,
-        theirs: impl Fn(u64) -> bool,
+        others: &impl Others,
         now: Tick,
     ) -> (Answer, Changes) {
         self.transact(numbers, |law, circuit| {
             let mut changes = Changes::default();
-            let is_theirs = theirs(circuit.generation);
-            rules::expire(law, circuit, now, &mut changes);
+            expire(law, circuit, others, now, &mut changes);
             let may_probe = match (circuit.state(), &circuit.mode) {
                 (State::HalfOpen, _) => true,
                 (State::Open, Mode::Open(opening)) => opening.until <= now,
                 _ => false,
             };
-            if is_theirs && may_probe {
+            if may_probe && others.govern(circuit.generation) {
                 return (Answer::ProbesBusy, changes);
             }
             let mut observed = self.observe(numbers, circuit, &totals, now);
@@ -233,10 +241,10 @@ impl Gate {
 
     /// An override whose time has passed at `now` ends.
     #[cfg(feature = "redis")]
-    pub(crate) fn expire(&self, numbers: &Numbers, now: Tick) -> Changes {
+    pub(crate) fn expire(&self, numbers: &Numbers, others: &impl Others, now: Tick) -> Changes {
         self.transact(numbers, |law, circuit| {
             let mut changes = Changes::default();
-            rules::expire(law, circuit, now, &mut changes);
+            expire(law, circuit, others, now, &mut changes);
             ((), changes)
         })
         .1
@@ -464,6 +472,22 @@ impl Gate {
                 .map_or_else(Sums::default, |recent| recent.sums(circuit.emptied));
         }
         observed
+    }
+}
+
+/// An override whose time has passed ends, and it is known whose say it is what comes then before
+/// anybody sees it.
+fn expire(
+    law: &Law<'_>,
+    circuit: &mut Circuit,
+    others: &impl Others,
+    now: Tick,
+    changes: &mut Changes,
+) {
+    let before = circuit.generation;
+    rules::expire(law, circuit, now, changes);
+    if circuit.generation != before {
+        others.follow(circuit.generation);
     }
 }
 

@@ -372,9 +372,7 @@ impl Breaker {
         }
         let numbers = self.service.numbers();
         let totals = |era| self.total(&numbers, era, now);
-        let (answer, changes) = self
-            .gate
-            .admit(&numbers, totals, |it| self.is_theirs(it), now);
+        let (answer, changes) = self.gate.admit(&numbers, totals, self, now);
         drop(numbers);
         self.tell(&changes);
         match answer {

@@ -22,6 +22,7 @@ use crate::cells::Tally;
 use crate::clock::Tick;
 use crate::deadline::Deadline;
 use crate::event::By;
+use crate::gate::Others;
 use crate::member::Answer;
 use crate::member::Link;
 use crate::member::Loss;
@@ -158,12 +159,6 @@ impl Breaker {
         }
     }
 
-    /// Whether others have a say in who probes in this generation.
-    pub(super) fn is_theirs(&self, generation: u64) -> bool {
-        self.member()
-            .is_some_and(|member| member.governs(generation))
-    }
-
     /// An override whose time has passed ends before anybody asks what lies beneath it: the
     /// others may have a say in that.
     fn end_what_is_over(&self) {
@@ -172,7 +167,7 @@ impl Breaker {
             return;
         }
         let numbers = self.service.numbers();
-        let changes = self.gate.expire(&numbers, now);
+        let changes = self.gate.expire(&numbers, self, now);
         drop(numbers);
         self.tell(&changes);
     }
@@ -218,7 +213,8 @@ impl Breaker {
         let mut is_uncovered = false;
         for change in changes.iter() {
             if change.reason == Reason::OverrideEnded && change.is_by_hand {
-                member.override_ended(change.generation);
+                member.follow(change.generation);
+                member.ask_again();
                 is_uncovered = !member.is_by_loss(change.generation.wrapping_sub(1));
             }
             if matches!(change.to, State::Closed | State::HalfOpen) {
@@ -462,6 +458,19 @@ impl Breaker {
             Phase::Open if left > 0 => Rejected::open(self.service.label, view.reason, left),
             Phase::ForcedOpen => self.not_in(RejectedKind::ForcedOpen),
             _ => self.not_in(RejectedKind::ProbesBusy),
+        }
+    }
+}
+
+impl Others for Breaker {
+    fn govern(&self, generation: u64) -> bool {
+        self.member()
+            .is_some_and(|member| member.governs(generation))
+    }
+
+    fn follow(&self, generation: u64) {
+        if let Some(member) = self.member() {
+            member.follow(generation);
         }
     }
 }

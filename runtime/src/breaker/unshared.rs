@@ -9,6 +9,7 @@ use crate::breaker::Waits;
 use crate::breaker::guard::Guard;
 use crate::breaker::guard::Stamp;
 use crate::event::By;
+use crate::gate::Others;
 use crate::policy::Policy;
 use crate::rejected::Rejected;
 use crate::rejected::RejectedKind;
@@ -53,11 +54,6 @@ impl Breaker {
         Leave::NotNeeded
     }
 
-    #[inline]
-    pub(super) fn is_theirs(&self, _generation: u64) -> bool {
-        false
-    }
-
     pub(super) fn end_leased(&self, _seen: Word, _outcome: Outcome) -> Settled {
         Settled::Late
     }
@@ -74,6 +70,16 @@ impl Breaker {
     pub(super) fn still_rejected(&self) -> Rejected {
         self.not_in(RejectedKind::ProbesBusy)
     }
+}
+
+impl Others for Breaker {
+    #[inline]
+    fn govern(&self, _generation: u64) -> bool {
+        false
+    }
+
+    #[inline]
+    fn follow(&self, _generation: u64) {}
 }
 
 impl Guard<'_> {

@@ -194,8 +194,9 @@ impl Member {
         self.adopted.store(generation, Release);
     }
 
-    /// An override has ended by itself: what lies beneath is still what the others decided.
-    pub(crate) fn override_ended(&self, generation: u64) {
+    /// An override has ended, and with that this generation has begun: what lies beneath is still
+    /// what the others decided, if it was before.
+    pub(crate) fn follow(&self, generation: u64) {
         let before = generation.saturating_sub(1);
         let _ = self
             .adopted
