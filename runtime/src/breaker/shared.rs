@@ -258,14 +258,17 @@ impl Breaker {
             member.ask_again();
             return;
         }
-        let is_news = snapshot.epoch != known.epoch;
-        let has_counted_before = known.counts_since != 0;
+        let is_news = snapshot.epoch != known.epoch || known.is_owed;
         let counts_before = known.counts_since;
         let numbers = self.service.numbers();
         let is_shadow = numbers.policy.get_shadow();
         let is_as_decided = self.gate.load().generation() == member.adopted();
         let is_suspected = snapshot.is_suspect && !known.is_suspect();
         known.learn(snapshot, told, now);
+        if counts_before != 0 && known.counts_since != counts_before {
+            // What was seen in an epoch that is over.
+            *member.pending() = Pending::default();
+        }
         if is_suspected {
             // Successes matter from now on.
             member.bell.notify_one();
@@ -282,9 +285,11 @@ impl Breaker {
         if !is_news && (!is_certain || is_as_decided) {
             return;
         }
-        if has_counted_before && known.counts_since != counts_before {
-            // What was seen in an epoch that is over.
-            *member.pending() = Pending::default();
+        // What somebody wants here stands until the store knows of it, and is not taken off by
+        // what was decided before.
+        known.is_owed = member.is_wishing();
+        if known.is_owed {
+            return;
         }
         let reason = news
             .reason

@@ -249,6 +249,8 @@ impl Crew {
                 if let (true, Some(cover)) = (is_cover, &reply.snapshot.cover) {
                     wish.began(cover.id);
                 }
+                // Now that it is answered, what was heard meanwhile is in force, too.
+                drop(wish);
                 self.hear(&reply, false);
                 None
             }

@@ -67,6 +67,8 @@ pub(crate) struct Member {
     pending: Mutex<Pending>,
     probes: Mutex<Probes>,
     wishes: Mutex<Vec<Wish>>,
+    /// Which each wish has until it is answered.
+    wishing: Arc<()>,
 }
 
 /// What a loss of the store has forced.
@@ -86,6 +88,7 @@ pub(crate) struct Wish {
     since: Instant,
     /// The epoch that was known when it was told first.
     told_in: Option<u64>,
+    _wishing: Arc<()>,
 }
 
 impl Wish {
@@ -148,6 +151,7 @@ impl Member {
             pending: Mutex::default(),
             probes: Mutex::default(),
             wishes: Mutex::default(),
+            wishing: Arc::default(),
         }
     }
 
@@ -201,7 +205,6 @@ impl Member {
         let _ = self
             .adopted
             .compare_exchange(before, generation, AcqRel, Acquire);
-        self.ask_again();
     }
 
     /// It is not known whether what was told last still stands.
@@ -298,6 +301,7 @@ impl Member {
             mine,
             since: Instant::now(),
             told_in: None,
+            _wishing: Arc::clone(&self.wishing),
         };
         let wish = match is_told {
             true => Some(wish),
@@ -341,6 +345,11 @@ impl Member {
 
     const fn is_end_of_one(wish: &Wish) -> bool {
         matches!(wish.force, Force::ClearOnly(_))
+    }
+
+    /// Whether somebody wants something that is not answered.
+    pub(crate) fn is_wishing(&self) -> bool {
+        Arc::strong_count(&self.wishing) > 1
     }
 
     pub(crate) fn has_wishes(&self) -> bool {
@@ -393,6 +402,7 @@ mod tests {
             mine: Arc::default(),
             since,
             told_in: None,
+            _wishing: Arc::default(),
         }
     }
 

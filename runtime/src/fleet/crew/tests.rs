@@ -618,3 +618,61 @@ fn a_probe_of_an_outage_that_ends_after_it_closes_nothing_for_long() {
         eventually(|| scene.breaker.state() == State::HalfOpen).await;
     });
 }
+
+/// An answer or a message that did not know of it yet took it off for a moment.
+#[test]
+fn what_somebody_wants_stands_until_the_store_knows_of_it() {
+    let store = |command: &Command| match command {
+        Command::Force(_) => None,
+        _ => answer(Status::Done, &CLOSED),
+    };
+    play("wanted", WhenStoreIsLost::Local, store, async |scene| {
+        scene.ears.up();
+        eventually(|| scene.member().known().epoch == 9).await;
+        let forced = scene.breaker.force_open(HOUR, "ana", "a test");
+        forced.expect("it has all it needs");
+        let told = Told {
+            what: What::Restored,
+            snapshot: HALF_OPEN,
+            now: 9,
+            instance: 2,
+            live: None,
+        };
+        scene.ears.told("wanted", &told, &Arc::from("other"));
+        assert_eq!(scene.breaker.state(), State::ForcedOpen);
+    });
+}
+
+/// Until then what is heard is only known, and it is in force afterwards.
+#[test]
+fn what_was_heard_before_the_store_knew_what_somebody_wants_is_in_force_after_it() {
+    let speaks = Arc::new(Mutex::new(None::<Arc<Ears>>));
+    let ears = Arc::clone(&speaks);
+    let snapshot = Snapshot {
+        epoch: 10,
+        ..LONG_OPEN
+    };
+    let store = move |command: &Command| match command {
+        Command::Force(_) => {
+            let told = Told {
+                what: What::Restored,
+                snapshot: snapshot.clone(),
+                now: 9,
+                instance: 2,
+                live: None,
+            };
+            if let Some(ears) = &*ears.lock().expect("nobody panics with it") {
+                ears.told("heard", &told, &Arc::from("other"));
+            }
+            answer(Status::Stale, &snapshot)
+        }
+        _ => answer(Status::Done, &CLOSED),
+    };
+    play("heard", WhenStoreIsLost::Local, store, async |scene| {
+        *speaks.lock().expect("nobody panics with it") = Some(Arc::clone(&scene.ears));
+        scene.ears.up();
+        eventually(|| scene.member().known().epoch == 9).await;
+        scene.breaker.clear_override();
+        eventually(|| scene.breaker.state() == State::Open).await;
+    });
+}
