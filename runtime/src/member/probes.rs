@@ -119,7 +119,7 @@ impl Probes {
     }
 
     pub(crate) fn poll(&mut self, id: u64, context: &Context<'_>) -> Poll<Answer> {
-        let Some(at) = self.waiting.iter().position(|waiter| waiter.id == id) else {
+        let Some(at) = self.find(id) else {
             return Poll::Ready(Answer::Over);
         };
         let waiter = &mut self.waiting[at];
@@ -138,9 +138,16 @@ impl Probes {
         }
     }
 
+    /// They wait in the order of their numbers, and may be a crowd.
+    fn find(&self, id: u64) -> Option<usize> {
+        self.waiting
+            .binary_search_by_key(&id, |waiter| waiter.id)
+            .ok()
+    }
+
     /// Whoever waited is gone. Says whether there is leave to give back.
     pub(crate) fn forget(&mut self, id: u64) -> bool {
-        let Some(at) = self.waiting.iter().position(|waiter| waiter.id == id) else {
+        let Some(at) = self.find(id) else {
             return false;
         };
         match self.waiting.remove(at).and_then(|waiter| waiter.answer) {
