@@ -3,7 +3,6 @@
 //! Calls pass as they always do, by the word. Only where one would be rejected, since all have
 //! decided so and the cooldown is over, it asks for leave to probe, and may wait for that.
 
-use std::fmt::Write;
 use std::sync::Arc;
 use std::sync::PoisonError;
 use std::sync::atomic::AtomicU64;
@@ -86,27 +85,20 @@ impl Elsewhere {
 }
 
 impl Breaker {
-    /// From now on the circuit is shared by this link. Once only.
+    /// From now on the circuit is shared by this link. Once only, and that of a service: those of
+    /// its keys are shared with nobody.
     pub(crate) fn join(&self, link: &Arc<Link>) -> Option<&Member> {
         let mut is_new = false;
         let member = self.seldom().member.get_or_init(|| {
             is_new = true;
             let generation = self.gate.load().generation();
-            Box::new(Member::new(self.circuit(), Arc::clone(link), generation))
+            let circuit = self.name().to_owned();
+            Box::new(Member::new(circuit, Arc::clone(link), generation))
         });
         if is_new {
             self.share_earlier_live();
         }
         is_new.then_some(member)
-    }
-
-    /// What the circuit is called where it is shared.
-    fn circuit(&self) -> String {
-        let mut circuit = self.service.name.to_owned();
-        if let Some(key) = &self.key {
-            let _ = write!(circuit, "/{key}");
-        }
-        circuit
     }
 
     pub(crate) fn member(&self) -> Option<&Member> {
@@ -400,11 +392,7 @@ impl Breaker {
         let numbers = self.service.numbers();
         let word = self.gate.load();
         let era = self.gate.era(word.generation());
-        let buckets = match (&self.key, self.ring.get()) {
-            (None, _) => self.service.cells.by_bucket(era, numbers.time, now),
-            (Some(_), Some(ring)) => ring.by_bucket(era, numbers.time, now),
-            (Some(_), None) => Vec::new(),
-        };
+        let buckets = self.service.cells.by_bucket(era, numbers.time, now);
         let middle = |bucket| {
             let begin = numbers.time.begin(bucket);
             let end = numbers.time.begin(bucket + 1).0.min(now.0);
@@ -421,15 +409,10 @@ impl Breaker {
         self.gate.recorded()
     }
 
-    /// All successes so far. Those of all keys are counted together.
+    /// All successes so far.
     pub(crate) fn successes(&self) -> u64 {
         let sum = self.service.cells.sum();
         sum.get(Tally::Success) + sum.get(Tally::SlowSuccess)
-    }
-
-    /// Whether it is that of a service, and not of one of its keys.
-    pub(crate) fn is_of_service(&self) -> bool {
-        self.key.is_none()
     }
 
     pub(crate) fn tick(&self) -> Tick {

@@ -156,7 +156,7 @@ impl Crew {
         let next = self
             .member
             .probes(|probes| probes.pass_time(Instant::now()));
-        let next = earlier(earlier(next, wish), earlier(flush, compare));
+        let next = earlier(earlier(next, wish), earlier(flush, Some(compare)));
         earlier(next, Some(self.look_at))
     }
 
@@ -179,13 +179,9 @@ impl Crew {
 
     /// Tells the others by which numbers this process goes, and hears of theirs. Says when to
     /// do so again; what comes of it is for people, and nothing depends on it.
-    async fn compare(&mut self) -> Option<Instant> {
-        // All keys of a service have its numbers.
-        if !self.breaker.is_of_service() {
-            return None;
-        }
+    async fn compare(&mut self) -> Instant {
         if !self.member.take_uncompared() && Instant::now() < self.compare_at {
-            return Some(self.compare_at);
+            return self.compare_at;
         }
         self.compare_at = Instant::now() + spread(LOOK);
         let current = numbers::text(&self.breaker.policy());
@@ -205,7 +201,7 @@ impl Crew {
             // Said twice it is said once.
             self.compare_at = Instant::now() + spread(SOONEST);
         }
-        Some(self.compare_at)
+        self.compare_at
     }
 
     /// Nobody here goes by these numbers any more. Where all go by them, nobody has to know.
