@@ -111,12 +111,6 @@ impl Breaker {
             return Leave::NotNeeded;
         };
         let mut seen = self.gate.load();
-        let is_forced = |word: Word| {
-            matches!(
-                word.phase(),
-                Phase::ForcedOpen | Phase::ForcedClosed | Phase::Shadow
-            )
-        };
         if is_forced(seen) {
             self.end_what_is_over();
             seen = self.gate.load();
@@ -376,6 +370,11 @@ impl Breaker {
             reason: Arc::from("the store is lost"),
         };
         let before = self.generation();
+        let is_by_hand = is_forced(self.gate.load()) && !member.is_by_loss(before);
+        if is_by_hand && when_lost != WhenStoreIsLost::OpenFails {
+            // Whoever wants it so has not asked for it to be otherwise.
+            return;
+        }
         let was_as_decided = before == member.adopted_beneath(before);
         let changes = self.command_by(command, Some(by));
         let mut begun = changes.iter().filter(|it| it.reason == Reason::Override);
@@ -409,7 +408,7 @@ impl Breaker {
         self.gate.recorded()
     }
 
-    /// All successes so far.
+    /// All successes so far, also of keys.
     pub(crate) fn successes(&self) -> u64 {
         let sum = self.service.cells.sum();
         sum.get(Tally::Success) + sum.get(Tally::SlowSuccess)
@@ -448,6 +447,13 @@ impl Breaker {
             _ => self.not_in(RejectedKind::ProbesBusy),
         }
     }
+}
+
+const fn is_forced(word: Word) -> bool {
+    matches!(
+        word.phase(),
+        Phase::ForcedOpen | Phase::ForcedClosed | Phase::Shadow
+    )
 }
 
 impl Others for Breaker {

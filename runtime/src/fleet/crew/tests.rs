@@ -433,6 +433,21 @@ fn what_is_rejected_since_the_store_is_lost_is_rejected_after_an_override_too() 
     });
 }
 
+/// All calls were let through, and none was rejected after that.
+#[test]
+fn who_admits_all_admits_nobody_whom_somebody_rejects() {
+    let lost = WhenStoreIsLost::Admit(HOUR);
+    let store = |_: &Command| answer(Status::Done, &covered(CoverKind::ForcedOpen, 7, 600_000));
+    play("rejected", lost, store, async |scene| {
+        scene.ears.up();
+        eventually(|| scene.breaker.state() == State::ForcedOpen).await;
+        scene.ears.down(&StoreError::TimedOut);
+        assert_eq!(scene.breaker.state(), State::ForcedOpen);
+        scene.breaker.clear_override();
+        assert_eq!(scene.breaker.state(), State::Open);
+    });
+}
+
 /// Each process made a probe of its own, as soon as its override was over.
 #[test]
 fn leave_is_asked_for_also_by_the_first_call_after_an_override() {
