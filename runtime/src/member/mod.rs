@@ -9,6 +9,7 @@ mod link;
 mod live;
 mod pending;
 mod probes;
+mod wish;
 
 use std::panic;
 use std::panic::AssertUnwindSafe;
@@ -21,8 +22,6 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::AcqRel;
 use std::sync::atomic::Ordering::Acquire;
 use std::sync::atomic::Ordering::Release;
-use std::time::Duration;
-use std::time::Instant;
 
 use tokio::sync::Notify;
 
@@ -40,6 +39,7 @@ pub(crate) use pending::Pending;
 pub(crate) use probes::Answer;
 pub(crate) use probes::LEASE;
 pub(crate) use probes::Probes;
+pub(crate) use wish::Wish;
 
 pub(crate) struct Member {
     /// What the circuit is called in the store.
@@ -79,58 +79,6 @@ pub(crate) struct Loss {
     /// Whether the circuit was until then as the others had decided.
     pub(crate) was_as_decided: bool,
 }
-
-/// What somebody here wants of all processes.
-pub(crate) struct Wish {
-    force: Force,
-    /// Which override that is: noted where one begins, and looked up where it is to end.
-    mine: Arc<AtomicU64>,
-    since: Instant,
-    /// The epoch that was known when it was told first.
-    told_in: Option<u64>,
-    _wishing: Arc<()>,
-}
-
-impl Wish {
-    /// What is to be told now; nothing where its time is over.
-    pub(crate) fn now(&self) -> Option<Force> {
-        let mut force = self.force.clone();
-        match &mut force {
-            // Something else may have happened since that nobody wants to end.
-            Force::Clear | Force::Reset if self.since.elapsed() >= STALE => return None,
-            Force::ClearOnly(id) => *id = self.mine.load(Acquire),
-            Force::Cover { ttl, .. } => {
-                let gone = self.since.elapsed().as_millis();
-                *ttl = ttl.saturating_sub(u64::try_from(gone).unwrap_or(u64::MAX));
-                if *ttl == 0 {
-                    return None;
-                }
-            }
-            _ => {}
-        }
-        Some(force)
-    }
-
-    /// It is told, while this epoch is known. Says which one was when it was told before.
-    pub(crate) fn tell_in(&mut self, epoch: u64) -> Option<u64> {
-        let before = self.told_in;
-        self.told_in = before.or(Some(epoch));
-        before
-    }
-
-    /// Whether it may be done twice, or late.
-    pub(crate) const fn is_harmless(&self) -> bool {
-        matches!(self.force, Force::Cover { .. } | Force::ClearOnly(_))
-    }
-
-    /// It began as this one, as all know it.
-    pub(crate) fn began(&self, id: u64) {
-        self.mine.store(id, Release);
-    }
-}
-
-/// A wish is not tried any more that is older.
-const STALE: Duration = Duration::from_secs(30);
 
 impl Member {
     pub(crate) fn new(circuit: String, link: Arc<Link>, generation: u64) -> Self {
@@ -296,23 +244,14 @@ impl Member {
     /// be, the end of one override is told them later.
     pub(crate) fn wish(&self, force: Force, mine: Arc<AtomicU64>) -> bool {
         let is_told = self.is_shared();
-        let wish = Wish {
-            force,
-            mine,
-            since: Instant::now(),
-            told_in: None,
-            _wishing: Arc::clone(&self.wishing),
-        };
+        let wish = Wish::new(force, mine, &self.wishing);
         let wish = match is_told {
             true => Some(wish),
-            false => self.narrow(wish).filter(Self::is_end_of_one),
+            false => self.narrow(wish).filter(Wish::ends_one),
         };
         if let Some(wish) = wish {
             let mut wishes = lock(&self.wishes);
-            let is_same = |it: &Wish| {
-                Self::is_end_of_one(it) && it.mine.load(Acquire) == wish.mine.load(Acquire)
-            };
-            if is_told || !wishes.iter().any(is_same) {
+            if is_told || !wishes.iter().any(|it| it.ends_the_same(&wish)) {
                 wishes.push(wish);
             }
             drop(wishes);
@@ -327,24 +266,16 @@ impl Member {
             return;
         };
         let mut wishes = lock(&self.wishes);
-        if wishes.is_empty() && wish.since.elapsed() < STALE {
+        if wishes.is_empty() && !wish.is_stale() {
             wishes.push(wish);
         }
     }
 
     /// The end of whatever lies over it means the override that is known, where it is told
     /// later: it shall not end another one.
-    fn narrow(&self, mut wish: Wish) -> Option<Wish> {
-        if wish.force == Force::Clear {
-            let id = self.known().cover().map(|cover| cover.id)?;
-            wish.force = Force::ClearOnly(id);
-            wish.mine = Arc::new(AtomicU64::new(id));
-        }
-        Some(wish)
-    }
-
-    const fn is_end_of_one(wish: &Wish) -> bool {
-        matches!(wish.force, Force::ClearOnly(_))
+    fn narrow(&self, wish: Wish) -> Option<Wish> {
+        let id = self.known().cover().map(|cover| cover.id);
+        wish.narrowed(id)
     }
 
     /// Whether somebody wants something that is not answered.
@@ -390,33 +321,4 @@ impl Member {
 /// Nothing that panics runs under these locks.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn wish(force: Force, since: Instant) -> Wish {
-        Wish {
-            force,
-            mine: Arc::default(),
-            since,
-            told_in: None,
-            _wishing: Arc::default(),
-        }
-    }
-
-    /// A connection that was lost before it was told brought it whenever it was back.
-    #[test]
-    fn a_reset_that_was_wanted_long_ago_is_not_told() {
-        let now = Instant::now();
-        let then = now.checked_sub(STALE).expect("the machine runs longer");
-        for force in [Force::Reset, Force::Clear] {
-            assert_eq!(wish(force.clone(), then).now(), None);
-            assert_eq!(wish(force.clone(), now).now(), Some(force));
-        }
-        let one = wish(Force::ClearOnly(0), then);
-        one.began(7);
-        assert_eq!(one.now(), Some(Force::ClearOnly(7)));
-    }
 }
