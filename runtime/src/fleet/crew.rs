@@ -1,5 +1,9 @@
 //! Works for one circuit: asks, tells and renews, one command at a time.
 
+mod probing;
+mod telling;
+mod wants;
+
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
@@ -15,12 +19,8 @@ use crate::fleet::ears::Ears;
 use crate::fleet::flushes::Flushes;
 use crate::member::LEASE;
 use crate::member::Member;
-use crate::member::Pending;
-use crate::member::Wish;
 use crate::numbers;
 use crate::rules::fleet::Command;
-use crate::rules::fleet::Force;
-use crate::rules::fleet::Phase;
 use crate::rules::fleet::Reply;
 use crate::rules::fleet::Request;
 use crate::rules::fleet::Status;
@@ -42,12 +42,6 @@ const LATEST: Duration = Duration::from_secs(30);
 
 /// How soon it is told again what somebody wants, where nobody knows whether it was done.
 const AGAIN: Duration = Duration::from_millis(100);
-
-/// Between two flushes that hurry, so that one may bring what came with the other.
-const GAP: Duration = Duration::from_millis(2);
-
-/// While successes matter, somebody looks so often whether there were any.
-const SUSPECT: Duration = Duration::from_millis(100);
 
 pub(super) struct Crew {
     breaker: &'static Breaker,
@@ -213,234 +207,6 @@ impl Crew {
             };
             let _ = self.store.compare(&self.member.circuit, &note).await;
         }
-    }
-
-    /// Tells all what somebody here wants. A person has asked for it, so it is tried once more
-    /// where it was not done; and where nobody knows whether it was, it is answered, to be tried
-    /// again. What would do harm if it was done twice is tried again only where nothing has
-    /// happened since: it would have.
-    async fn force(&mut self, mut wish: Wish) -> Option<Wish> {
-        let force = wish.now()?;
-        let known = self.member.known().epoch;
-        if let Some(before) = wish.tell_in(known)
-            && !wish.is_harmless()
-        {
-            match self.submit(self.view(), Command::Sync).await {
-                Ok(reply) if reply.snapshot.epoch != before => return None,
-                Ok(_) => {}
-                Err(error) if error.is_about_one_circuit() => return None,
-                Err(_) => return Some(wish),
-            }
-        }
-        let is_cover = matches!(force, Force::Cover { .. });
-        let command = Command::Force(force);
-        let mut done = self.submit(self.view(), command.clone()).await;
-        if matches!(done, Err(StoreError::Late))
-            || matches!(done, Err(StoreError::TimedOut)) && wish.is_harmless()
-        {
-            done = self.submit(self.view(), command).await;
-        }
-        match done {
-            Ok(reply) => {
-                if let (true, Some(cover)) = (is_cover, &reply.snapshot.cover) {
-                    wish.began(cover.id);
-                }
-                // Now that it is answered, what was heard meanwhile is in force, too.
-                drop(wish);
-                self.hear(&reply, false);
-                None
-            }
-            Err(error) if error.is_about_one_circuit() => None,
-            Err(_) => Some(wish),
-        }
-    }
-
-    /// Tells all which numbers somebody here has changed, and says whether they know. What
-    /// cannot be told now is told when it is known again how the circuit stands.
-    async fn renumber(&mut self) -> bool {
-        loop {
-            let sending = self.member.live().send();
-            let Some((text, after)) = sending else {
-                return true;
-            };
-            let command = Command::Force(Force::Renumber { text, after });
-            let answer = self.submit(self.view(), command).await;
-            match answer {
-                Ok(reply) if reply.status == Status::Done => {
-                    self.breaker.told_live(self.member, reply.snapshot.live);
-                    self.hear(&reply, false);
-                }
-                Ok(_) => {
-                    self.member.live().failed();
-                    // Others have changed something, too; it is put on that.
-                    if !self.look().await {
-                        return false;
-                    }
-                }
-                Err(_) => {
-                    self.member.live().failed();
-                    self.member.ask_again();
-                    return false;
-                }
-            }
-        }
-    }
-
-    /// Tells how a probe has ended.
-    async fn end(&mut self, epoch: u64, command: Command) {
-        let view = self.view();
-        // What has become of a round that is over matters to nobody.
-        if view.epoch != epoch {
-            return;
-        }
-        // A lease is given back once, so its vote counts once, however often it is told.
-        let has_lease = matches!(command, Command::End { token: Some(_), .. });
-        let mut done = self.submit(view.clone(), command.clone()).await;
-        if matches!(done, Err(StoreError::Late))
-            || matches!(done, Err(StoreError::TimedOut)) && has_lease
-        {
-            done = self.submit(view, command).await;
-        }
-        if let Ok(reply) = done {
-            self.hear(&reply, false);
-        }
-    }
-
-    async fn renew(&mut self, epoch: u64, token: u64) {
-        let view = self.view();
-        let ttl = millis(LEASE);
-        let is_lost = view.epoch != epoch
-            || match self.submit(view, Command::Renew { token, ttl }).await {
-                Ok(reply) => {
-                    self.hear(&reply, false);
-                    reply.status == Status::Stale
-                }
-                // There is time for two more.
-                Err(_) => false,
-            };
-        if is_lost {
-            self.member.probes(|probes| probes.lost(token));
-        }
-    }
-
-    /// Asks for leave to probe, for whoever waits for that.
-    async fn acquire(&mut self) {
-        let token = self.asked.take().unwrap_or_else(|| fastrand::u64(1..));
-        let ttl = millis(LEASE);
-        let told = self.member.told();
-        let answer = self
-            .submit(self.view(), Command::Acquire { token, ttl })
-            .await;
-        let now = Instant::now();
-        let Ok(reply) = answer else {
-            // Asked for again as the same, it is given once.
-            self.asked = Some(token);
-            return self.member.probes(|probes| probes.refused(now));
-        };
-        match reply.status {
-            Status::Pass => self.hear_how_it_stands(&reply, told),
-            _ => self.hear(&reply, false),
-        }
-        match reply.status {
-            Status::Granted => {
-                let epoch = reply.snapshot.epoch;
-                // Another one says that the circuit has moved here meanwhile.
-                let generation = self.member.adopted();
-                self.member
-                    .probes(|probes| probes.granted(token, epoch, generation, now));
-            }
-            Status::Pass => self.member.probes(|probes| probes.moved()),
-            _ => self.member.probes(|probes| probes.refused(now)),
-        }
-    }
-
-    /// Tells of the calls that have ended, if somebody has to know. Says when to look again.
-    async fn flush(&mut self, is_last: bool) -> Option<Instant> {
-        let policy = self.breaker.policy();
-        let (epoch, is_closed, is_suspect) = {
-            let known = self.member.known();
-            let is_closed = known.phase == Phase::Closed && !known.is_covered();
-            (known.counts_since, is_closed, known.is_suspect())
-        };
-        if self.epoch != epoch {
-            // The first one began with what was told, or with what others have told before.
-            if self.epoch != 0 {
-                self.flushes.forget(self.breaker);
-                self.settles_at = None;
-            }
-            self.epoch = epoch;
-        }
-        if policy.get_shadow() || !is_closed {
-            *self.member.pending() = Pending::default();
-            self.settles_at = None;
-            return None;
-        }
-        self.flushes.suspect(self.breaker, self.member, is_suspect);
-        let now = Instant::now();
-        let settles = self.settles_at.is_some_and(|at| at <= now);
-        let due = self.flushes.due(self.breaker, &policy);
-        let look = is_suspect.then_some(now + SUSPECT);
-        if due.is_none() && !settles {
-            return earlier(self.settles_at, look);
-        }
-        let is_urgent = settles || self.breaker.is_open_by_itself();
-        if !is_urgent
-            && !is_last
-            && let Err(at) = self.budget.take(now)
-        {
-            if let Some(due) = due {
-                self.member.pending().put_back(due.pending);
-            }
-            return Some(at);
-        }
-        if is_urgent {
-            let again = self.hurried_at.map(|at| at + GAP);
-            if let (Some(again), Some(due)) = (again, &due)
-                && now < again
-                && !is_last
-            {
-                self.member.pending().put_back(due.pending);
-                return Some(again);
-            }
-            self.hurried_at = Some(now);
-        }
-        self.settles_at = None;
-        let flush = due
-            .as_ref()
-            .map(|due| due.flush.clone())
-            .unwrap_or_default();
-        // It is about the epoch of all, whatever has become of the circuit here: of no epoch, it
-        // would count in any.
-        let view = self.view_if(true);
-        let told = self.submit(view, Command::Flush(flush)).await;
-        match (told, due) {
-            (Err(StoreError::Late), Some(due)) => {
-                // It was not done, so it can be done again.
-                self.member.pending().put_back(due.pending);
-                return Some(Instant::now());
-            }
-            // It has opened here by what was to be told, and told twice it opens for all once.
-            (Err(_), Some(due)) if self.breaker.is_open_by_itself() => {
-                self.member.pending().put_back(due.pending);
-            }
-            // Twice would open circuits that are well; so what may have been told is not told
-            // again.
-            (Err(_), Some(due)) => self.flushes.done(due),
-            // Nothing was told, so it can be asked again whether it has settled.
-            (Err(_), None) => self.settles_at = Some(Instant::now() + SUSPECT),
-            (Ok(reply), due) => {
-                if let Some(due) = due {
-                    self.flushes.done(due);
-                }
-                if let Status::Settling(left) = reply.status {
-                    self.settles_at = Some(Instant::now() + Duration::from_millis(left));
-                }
-                self.hear(&reply, false);
-                // What came since it was told came after the failures in it.
-                self.flushes.is_suspect = self.member.known().is_suspect();
-            }
-        }
-        Some(Instant::now() + SUSPECT)
     }
 
     /// Gives leases back, and tells what there is to tell.

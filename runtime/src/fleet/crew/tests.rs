@@ -19,6 +19,8 @@ use crate::rejected::RejectedKind;
 use crate::rules::Sums;
 use crate::rules::fleet::Cover;
 use crate::rules::fleet::CoverKind;
+use crate::rules::fleet::Force;
+use crate::rules::fleet::Phase;
 use crate::rules::fleet::Snapshot;
 use crate::rules::fleet::Told;
 use crate::rules::fleet::What;
