@@ -123,12 +123,17 @@ impl Crew {
         // First of all: what was asked for here while the store was lost would end by what it
         // knows.
         let mut wishes = self.member.take_wishes().into_iter();
+        let had_any = wishes.len() > 0;
         while let Some(wish) = wishes.next() {
             // Whoever has asked for something since wants that instead.
             let again = self.force(wish).await.filter(|_| wishes.len() == 0);
             if let Some(wish) = again {
                 self.member.wish_again(wish);
             }
+        }
+        if had_any && self.breaker.generation() != self.member.adopted() {
+            // It may not have come to what somebody wanted, nor to what was heard meanwhile.
+            self.member.ask_again();
         }
         let wish = self.member.has_wishes().then(|| now + AGAIN);
         let next = earlier(next, wish);

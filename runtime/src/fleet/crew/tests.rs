@@ -562,6 +562,8 @@ fn a_reset_is_told_again_unless_something_has_happened_since() {
             eventually(|| scene.asked(is_sync).len() > syncs).await;
             task::yield_now().await;
             assert_eq!(scene.asked(is_reset).len(), expected);
+            // What has happened since is in force here, too.
+            eventually(|| scene.breaker.state() == State::Open).await;
         });
     }
 }
