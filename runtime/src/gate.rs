@@ -100,6 +100,15 @@ pub(crate) trait Totals: Fn(Era) -> Total {}
 
 impl<F: Fn(Era) -> Total> Totals for F {}
 
+/// Others that may have a say in the circuit.
+pub(crate) trait Others {
+    /// Whether it is as they have decided in this generation.
+    fn govern(&self, generation: u64) -> bool;
+
+    /// An override has ended, which began this generation: so it still is, if it was.
+    fn follow(&self, generation: u64);
+}
+
 impl Gate {
     pub(crate) fn new(policy: &Policy, now: Tick) -> Self {
         let circuit = Circuit::new(policy, now);
@@ -195,16 +204,27 @@ impl Gate {
         }
     }
 
-    /// A call comes at `now`, and the word alone did not admit it.
+    /// A call comes at `now`, and the word alone did not admit it. Where the circuit is not
+    /// closed as `others` have decided, they have to be asked who may probe, and the call has come
+    /// too early for that.
     pub(crate) fn admit(
         &self,
         numbers: &Numbers,
         totals: impl Totals,
+        others: &impl Others,
         now: Tick,
     ) -> (Answer, Changes) {
         self.transact(numbers, |law, circuit| {
             let mut changes = Changes::default();
-            rules::expire(law, circuit, now, &mut changes);
+            expire(law, circuit, others, now, &mut changes);
+            let may_probe = match (circuit.state(), &circuit.mode) {
+                (State::HalfOpen, _) => true,
+                (State::Open, Mode::Open(opening)) => opening.until <= now,
+                _ => false,
+            };
+            if may_probe && others.govern(circuit.generation) {
+                return (Answer::ProbesBusy, changes);
+            }
             let mut observed = self.observe(numbers, circuit, &totals, now);
             if !self.is_time_to_look(now) {
                 observed.sums.hung = 0;
@@ -217,6 +237,17 @@ impl Gate {
             self.look_at.store(look_at, Relaxed);
             (answer_of(circuit, admission), changes)
         })
+    }
+
+    /// An override whose time has passed at `now` ends.
+    #[cfg(feature = "redis")]
+    pub(crate) fn expire(&self, numbers: &Numbers, others: &impl Others, now: Tick) -> Changes {
+        self.transact(numbers, |law, circuit| {
+            let mut changes = Changes::default();
+            expire(law, circuit, others, now, &mut changes);
+            ((), changes)
+        })
+        .1
     }
 
     /// A call that was admitted with `seen` has ended at `now`; where there is a window,
@@ -278,7 +309,12 @@ impl Gate {
     /// next outcome, a new cooldown at the next opening.
     pub(crate) fn renumber(&self, before: &Policy, numbers: &Numbers, now: Tick) -> Changes {
         if before.get_window() != numbers.policy.get_window() {
-            *sync::lock(&self.recent) = recent_of(&numbers.policy);
+            let mut recent = sync::lock(&self.recent);
+            let next = recent_of(&numbers.policy);
+            #[cfg(feature = "redis")]
+            let next = next.map(|next| Box::new(next.after(recent.as_deref())));
+            *recent = next;
+            drop(recent);
             // Buckets are others now.
             self.look_at.store(0, Relaxed);
         }
@@ -289,28 +325,31 @@ impl Gate {
         changes
     }
 
-    /// The processes that share the circuit have decided. Says which generation stands
-    /// afterwards, and whether it is by their ruling and by nothing that was seen here since
-    /// `adopted`, when they had decided last.
+    /// The processes that share the circuit have decided. Tells `stands` which generation is by
+    /// their ruling afterwards, unless it is by something that was seen here since `adopted`, when
+    /// they had decided last. That is noted before anybody sees the circuit moved.
     #[cfg(feature = "redis")]
     pub(crate) fn adopt(
         &self,
         numbers: &Numbers,
         ruling: &Ruling,
         adopted: u64,
+        stands: impl Fn(u64),
         totals: impl Totals,
         now: Tick,
-    ) -> ((u64, bool), Changes) {
+    ) -> Changes {
         self.transact(numbers, |law, circuit| {
             let is_ours = circuit.generation != adopted;
             let observed = self.observe(numbers, circuit, &totals, now);
             let changes = rules::adopt(law, circuit, ruling, is_ours, &observed, now);
             // An opening of our own that they do not have stays ours, also where what was forced
             // over it has been lifted.
-            let stands =
-                !is_ours || !ruling.is_plainly_closed() || circuit.beneath() == State::Closed;
-            ((circuit.generation, stands), changes)
+            if !is_ours || !ruling.is_plainly_closed() || circuit.beneath() == State::Closed {
+                stands(circuit.generation);
+            }
+            ((), changes)
         })
+        .1
     }
 
     /// The circuit as it is at `now`, and what its window holds. Changes nothing.
@@ -433,6 +472,22 @@ impl Gate {
                 .map_or_else(Sums::default, |recent| recent.sums(circuit.emptied));
         }
         observed
+    }
+}
+
+/// An override whose time has passed ends, and it is known whose say it is what comes then before
+/// anybody sees it.
+fn expire(
+    law: &Law<'_>,
+    circuit: &mut Circuit,
+    others: &impl Others,
+    now: Tick,
+    changes: &mut Changes,
+) {
+    let before = circuit.generation;
+    rules::expire(law, circuit, now, changes);
+    if circuit.generation != before {
+        others.follow(circuit.generation);
     }
 }
 

@@ -31,6 +31,15 @@ impl Recent {
         }
     }
 
+    /// The same, in place of another one: what was ever recorded goes on.
+    #[cfg(feature = "redis")]
+    pub(crate) fn after(self, before: Option<&Self>) -> Self {
+        Self {
+            recorded: before.map_or(self.recorded, |it| it.recorded),
+            ..self
+        }
+    }
+
     /// One more call, in a window that was emptied in this generation.
     #[inline]
     pub(crate) fn record(&mut self, emptied: u64, is_failure: bool, is_slow: bool) {

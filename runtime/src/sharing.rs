@@ -18,7 +18,7 @@ pub struct Sharing {
     /// nothing has ever been heard.
     pub epoch: u64,
     /// Where other processes go by other numbers, as during a rollout; as far as is known of
-    /// the last minute. Known of the service, and empty for one of its keys.
+    /// the last minute.
     pub differences: Vec<Difference>,
 }
 

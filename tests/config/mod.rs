@@ -56,10 +56,10 @@ fn setting(breaker: &Breaker, key: Key) -> String {
 }
 
 /// A folder of one test, gone with it.
-struct Folder(PathBuf);
+pub(crate) struct Folder(PathBuf);
 
 impl Folder {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         static FOLDERS: AtomicUsize = AtomicUsize::new(0);
         let number = FOLDERS.fetch_add(1, Relaxed);
         let name = format!("breakerbox-tests-{}-{number}", process::id());
@@ -72,7 +72,7 @@ impl Folder {
         self.0.join(name)
     }
 
-    fn write(&self, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
+    pub(crate) fn write(&self, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
         let path = self.path(name);
         fs::write(&path, text).expect("a file can be written");
         path

@@ -3,9 +3,16 @@
 use std::time::Duration;
 
 use breakerbox::Policy;
+use breakerbox::SharingState;
 use breakerbox::State;
+use breakerbox::WhenStoreIsLost;
 
 use super::fleet::Backing;
+use super::fleet::Process;
+
+const POLICY: Policy = Policy::new()
+    .threshold(1)
+    .cooldown(Duration::from_secs(600));
 
 /// Who works for the circuit hears of both at once, what somebody wants and that the process
 /// ends, and saw to the one or the other first by chance.
@@ -25,4 +32,31 @@ fn what_somebody_wants_of_all_is_told_before_the_process_ends() {
         other.registry.close();
         witness.becomes(State::Closed);
     }
+}
+
+/// It was told of an end as of a loss.
+#[test]
+fn a_registry_that_is_closed_guards_its_calls_by_itself() {
+    let backing = Backing::memory();
+    let closed = Process::start(POLICY, |it| {
+        it.store(backing.store())
+            .when_store_is_lost(WhenStoreIsLost::OpenFails)
+    });
+    let [one, other] = backing.processes(POLICY);
+    closed.registry.close();
+    closed.eventually("it has left", || {
+        let sharing = closed.breaker.snapshot().sharing;
+        matches!(
+            sharing.expect("it was shared").state,
+            SharingState::Lost { .. }
+        )
+    });
+    // Neither what it had nor what it makes now is open, whatever the others have.
+    one.fail();
+    other.becomes(State::Open);
+    assert_eq!(closed.breaker.state(), State::Closed);
+    let made = closed.registry.breaker("other").expect("declared");
+    assert_eq!(made.state(), State::Closed);
+    closed.fail();
+    assert_eq!(closed.breaker.state(), State::Open);
 }

@@ -11,6 +11,8 @@ use breakerbox::State;
 use breakerbox::Warning;
 use breakerbox::Window;
 
+use crate::config::Folder;
+
 use super::fleet::Backing;
 use super::fleet::Process;
 use super::fleet::on_each;
@@ -294,4 +296,27 @@ fn what_a_later_version_has_changed_is_left_out_and_kept_for_others() {
     for process in [&a, &b] {
         process.eventually("it is said", || process.warnings("mood") == 1);
     }
+}
+
+/// It was judged once, when it came.
+#[test]
+fn what_was_left_out_is_in_force_when_the_configuration_goes_with_it() {
+    let backing = Backing::memory();
+    let folder = Folder::new();
+    let path = folder.write("a.toml", "[services.shared]\nwindow = 10\n");
+    let a = backing.start(Policy::new());
+    let b = Process::start(Policy::new(), |it| {
+        it.store(backing.store()).config_file(&path)
+    });
+    a.breaker.update(|policy| policy.threshold(20)).unwrap();
+    b.eventually("it is said", || b.warnings("threshold") == 1);
+    assert_eq!(b.breaker.policy().get_threshold(), Some(5));
+    folder.write("a.toml", "[services.shared]\nwindow = 100\n");
+    b.registry.reload().unwrap();
+    assert_eq!(b.breaker.policy().get_threshold(), Some(20));
+    assert_eq!(b.source(Key::Threshold), Source::Live);
+    folder.write("a.toml", "[services.shared]\nwindow = 200\n");
+    b.registry.reload().unwrap();
+    assert_eq!(b.breaker.policy().get_threshold(), Some(20));
+    assert_eq!(b.warnings("threshold"), 1);
 }

@@ -96,6 +96,28 @@ fn what_was_open_before_is_open_when_the_store_is_back() {
     });
 }
 
+/// What it knows of the others was no more told to the store, since the loss had moved it.
+#[test]
+fn what_was_open_before_is_open_when_the_store_is_back_with_nothing() {
+    calmly_panicking(|| {
+        let server = Server::start().expect("a server: run ./tests/run");
+        let lost = WhenStoreIsLost::OpenFails;
+        let process =
+            Process::start_alone(POLICY, |it| it.redis(server.url()).when_store_is_lost(lost));
+        process.finds_it(1);
+        for _ in 0..3 {
+            process.fail();
+        }
+        process.is_as_all_have_decided();
+        server.kill();
+        rejects_all(&process);
+        server.restart();
+        process.becomes(State::Open);
+        let other = Process::start(POLICY, |it| it.redis(server.url()));
+        other.becomes(State::Open);
+    });
+}
+
 #[test]
 fn who_admits_all_for_a_while_goes_by_what_it_sees_afterwards() {
     calmly_panicking(|| {

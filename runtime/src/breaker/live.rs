@@ -63,6 +63,15 @@ impl Breaker {
         self.put_live(held, live);
     }
 
+    /// What is written here otherwise has changed, so other keys of the live changes may go with
+    /// it.
+    pub(crate) fn judge_live_again(&self) {
+        if let Some(member) = self.member() {
+            let held = self.hold();
+            self.put_live(held, member.live());
+        }
+    }
+
     /// Puts in force what a breaker can work with here.
     fn put_live(&self, held: Held<'_>, mut live: MutexGuard<'_, LiveChanges>) {
         let service = self.name();

@@ -371,9 +371,8 @@ impl Breaker {
             return Ok(self.admitted(riding, now));
         }
         let numbers = self.service.numbers();
-        let (answer, changes) =
-            self.gate
-                .admit(&numbers, |era| self.total(&numbers, era, now), now);
+        let totals = |era| self.total(&numbers, era, now);
+        let (answer, changes) = self.gate.admit(&numbers, totals, self, now);
         drop(numbers);
         self.tell(&changes);
         match answer {

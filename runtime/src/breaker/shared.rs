@@ -3,7 +3,6 @@
 //! Calls pass as they always do, by the word. Only where one would be rejected, since all have
 //! decided so and the cooldown is over, it asks for leave to probe, and may wait for that.
 
-use std::fmt::Write;
 use std::sync::Arc;
 use std::sync::PoisonError;
 use std::sync::atomic::AtomicU64;
@@ -22,8 +21,10 @@ use crate::cells::Tally;
 use crate::clock::Tick;
 use crate::deadline::Deadline;
 use crate::event::By;
+use crate::gate::Others;
 use crate::member::Answer;
 use crate::member::Link;
+use crate::member::Loss;
 use crate::member::Member;
 use crate::member::Pending;
 use crate::member::Probes;
@@ -84,27 +85,20 @@ impl Elsewhere {
 }
 
 impl Breaker {
-    /// From now on the circuit is shared by this link. Once only.
+    /// From now on the circuit is shared by this link. Once only, and that of a service: those of
+    /// its keys are shared with nobody.
     pub(crate) fn join(&self, link: &Arc<Link>) -> Option<&Member> {
         let mut is_new = false;
         let member = self.seldom().member.get_or_init(|| {
             is_new = true;
             let generation = self.gate.load().generation();
-            Box::new(Member::new(self.circuit(), Arc::clone(link), generation))
+            let circuit = self.name().to_owned();
+            Box::new(Member::new(circuit, Arc::clone(link), generation))
         });
         if is_new {
             self.share_earlier_live();
         }
         is_new.then_some(member)
-    }
-
-    /// What the circuit is called where it is shared.
-    fn circuit(&self) -> String {
-        let mut circuit = self.service.name.to_owned();
-        if let Some(key) = &self.key {
-            let _ = write!(circuit, "/{key}");
-        }
-        circuit
     }
 
     pub(crate) fn member(&self) -> Option<&Member> {
@@ -116,7 +110,11 @@ impl Breaker {
         let Some(member) = self.member() else {
             return Leave::NotNeeded;
         };
-        let seen = self.gate.load();
+        let mut seen = self.gate.load();
+        if is_forced(seen) {
+            self.end_what_is_over();
+            seen = self.gate.load();
+        }
         let generation = seen.generation();
         let is_up_to_us = !matches!(seen.phase(), Phase::Open | Phase::HalfOpen);
         if is_up_to_us || !member.governs(generation) {
@@ -145,6 +143,19 @@ impl Breaker {
             Some(place) => Leave::Given(Word::new(generation, place, Phase::Leased)),
             None => Leave::Busy,
         }
+    }
+
+    /// An override whose time has passed ends before anybody asks what lies beneath it: the
+    /// others may have a say in that.
+    fn end_what_is_over(&self) {
+        let now = self.service.host.clock.now();
+        if now < self.gate.view().until {
+            return;
+        }
+        let numbers = self.service.numbers();
+        let changes = self.gate.expire(&numbers, self, now);
+        drop(numbers);
+        self.tell(&changes);
     }
 
     /// A probe by leave of all has ended.
@@ -185,17 +196,29 @@ impl Breaker {
         let Some(member) = self.member() else {
             return;
         };
+        let mut is_uncovered = false;
         for change in changes.iter() {
             if change.reason == Reason::OverrideEnded && change.is_by_hand {
-                member.override_ended(change.generation);
+                member.follow(change.generation);
+                member.ask_again();
+                is_uncovered = !member.is_by_loss(change.generation.wrapping_sub(1));
             }
             if matches!(change.to, State::Closed | State::HalfOpen) {
                 // What has opened it here is over here, so the others need not know any more.
                 *member.pending() = Pending::default();
             }
+            if change.to == State::Closed && member.is_shared() {
+                // What the others have decided comes next.
+                member.ask_again();
+            }
         }
         if changes.opened() {
             member.bell.notify_one();
+        }
+        let when_lost = member.link.when_lost;
+        if is_uncovered && member.link.is_lost() && when_lost == WhenStoreIsLost::OpenFails {
+            // What somebody had laid over that is gone, and the store is not back.
+            self.lose(when_lost);
         }
     }
 
@@ -203,6 +226,8 @@ impl Breaker {
     pub(super) fn share_numbers(&self) {
         if let Some(member) = self.member() {
             member.compare_again();
+            // The circuit may have another generation, or not be a shadow any more.
+            member.ask_again();
         }
     }
 
@@ -219,19 +244,38 @@ impl Breaker {
             member.ask_again();
             return;
         }
-        let is_news = snapshot.epoch != known.epoch;
-        let has_counted_before = known.counts_since != 0;
+        let is_news = snapshot.epoch != known.epoch || known.is_owed;
         let counts_before = known.counts_since;
         let numbers = self.service.numbers();
         let is_shadow = numbers.policy.get_shadow();
         let is_as_decided = self.gate.load().generation() == member.adopted();
+        let is_suspected = snapshot.is_suspect && !known.is_suspect();
         known.learn(snapshot, told, now);
-        if is_shadow || !is_news && (!is_certain || is_as_decided) {
-            return;
-        }
-        if has_counted_before && known.counts_since != counts_before {
+        if counts_before != 0 && known.counts_since != counts_before {
             // What was seen in an epoch that is over.
             *member.pending() = Pending::default();
+        }
+        if is_suspected {
+            // Successes matter from now on.
+            member.bell.notify_one();
+        }
+        if is_shadow {
+            drop(numbers);
+            drop(known);
+            // It goes by itself. What a loss has forced before it was a shadow is over, though.
+            if is_certain && let Some(loss) = member.take_loss() {
+                self.command_by(Command::ClearOnly(loss.generation), None);
+            }
+            return;
+        }
+        if !is_news && (!is_certain || is_as_decided) {
+            return;
+        }
+        // What somebody wants here stands until the store knows of it, and is not taken off by
+        // what was decided before.
+        known.is_owed = member.is_wishing();
+        if known.is_owed {
+            return;
         }
         let reason = news
             .reason
@@ -249,12 +293,11 @@ impl Breaker {
         let totals = |era: Era| self.total(&numbers, era, now);
         let is_another_round = known.is_half_open();
         let ruling = known.ruling(reason);
-        let ((generation, stands), changes) =
-            self.gate
-                .adopt(&numbers, &ruling, member.adopted(), totals, now);
-        if stands {
-            member.adopt(generation);
-        }
+        let adopted = member.adopted_beneath(self.generation());
+        let stands = |generation| member.adopt(generation);
+        let changes = self
+            .gate
+            .adopt(&numbers, &ruling, adopted, stands, totals, now);
         drop(numbers);
         drop(known);
         for change in changes.iter() {
@@ -307,15 +350,15 @@ impl Breaker {
         }
     }
 
-    /// Somebody has seen failures.
-    pub(crate) fn suspect(&self) {
-        if let Some(member) = self.member() {
-            member.suspect();
-        }
-    }
-
     /// The store is lost.
     pub(crate) fn lose(&self, when_lost: WhenStoreIsLost) {
+        let Some(member) = self.member() else {
+            return;
+        };
+        // A shadow rejects nobody.
+        if self.policy().get_shadow() {
+            return;
+        }
         let command = match when_lost {
             WhenStoreIsLost::Local => return,
             WhenStoreIsLost::OpenFails => Command::ForceOpen(Duration::MAX),
@@ -326,7 +369,21 @@ impl Breaker {
             actor: Arc::from("breakerbox"),
             reason: Arc::from("the store is lost"),
         };
-        self.command_by(command, Some(by));
+        let before = self.generation();
+        let is_by_hand = is_forced(self.gate.load()) && !member.is_by_loss(before);
+        if is_by_hand && when_lost != WhenStoreIsLost::OpenFails {
+            // Whoever wants it so has not asked for it to be otherwise.
+            return;
+        }
+        let was_as_decided = before == member.adopted_beneath(before);
+        let changes = self.command_by(command, Some(by));
+        let mut begun = changes.iter().filter(|it| it.reason == Reason::Override);
+        if let Some(change) = begun.next() {
+            member.set_loss(Loss {
+                generation: change.generation,
+                was_as_decided,
+            });
+        }
     }
 
     /// What the calls were that have ended, by the bucket of time.
@@ -334,11 +391,7 @@ impl Breaker {
         let numbers = self.service.numbers();
         let word = self.gate.load();
         let era = self.gate.era(word.generation());
-        let buckets = match (&self.key, self.ring.get()) {
-            (None, _) => self.service.cells.by_bucket(era, numbers.time, now),
-            (Some(_), Some(ring)) => ring.by_bucket(era, numbers.time, now),
-            (Some(_), None) => Vec::new(),
-        };
+        let buckets = self.service.cells.by_bucket(era, numbers.time, now);
         let middle = |bucket| {
             let begin = numbers.time.begin(bucket);
             let end = numbers.time.begin(bucket + 1).0.min(now.0);
@@ -355,15 +408,10 @@ impl Breaker {
         self.gate.recorded()
     }
 
-    /// All successes so far. Those of all keys are counted together.
+    /// All successes so far, also of keys.
     pub(crate) fn successes(&self) -> u64 {
         let sum = self.service.cells.sum();
         sum.get(Tally::Success) + sum.get(Tally::SlowSuccess)
-    }
-
-    /// Whether it is that of a service, and not of one of its keys.
-    pub(crate) fn is_of_service(&self) -> bool {
-        self.key.is_none()
     }
 
     pub(crate) fn tick(&self) -> Tick {
@@ -372,6 +420,11 @@ impl Breaker {
 
     pub(crate) fn generation(&self) -> u64 {
         self.gate.load().generation()
+    }
+
+    /// The generation in which its window was emptied last.
+    pub(crate) fn emptied(&self) -> u64 {
+        self.gate.era(self.generation()).emptied
     }
 
     /// Whether the circuit is open here by what this process has seen itself.
@@ -392,6 +445,26 @@ impl Breaker {
             Phase::Open if left > 0 => Rejected::open(self.service.label, view.reason, left),
             Phase::ForcedOpen => self.not_in(RejectedKind::ForcedOpen),
             _ => self.not_in(RejectedKind::ProbesBusy),
+        }
+    }
+}
+
+const fn is_forced(word: Word) -> bool {
+    matches!(
+        word.phase(),
+        Phase::ForcedOpen | Phase::ForcedClosed | Phase::Shadow
+    )
+}
+
+impl Others for Breaker {
+    fn govern(&self, generation: u64) -> bool {
+        self.member()
+            .is_some_and(|member| member.governs(generation))
+    }
+
+    fn follow(&self, generation: u64) {
+        if let Some(member) = self.member() {
+            member.follow(generation);
         }
     }
 }
@@ -417,6 +490,12 @@ impl Guard<'_> {
         };
         self.set(Word::NONE, Stamp::UNTIMED);
         match answer {
+            Answer::Leave(place, generation) if generation != breaker.generation() => {
+                // The circuit has moved since it was given.
+                member.probes(|probes| probes.give_back(place));
+                member.bell.notify_one();
+                self.ask_the_circuit();
+            }
             Answer::Leave(place, generation) => {
                 breaker.service.cells.add(Tally::Admitted);
                 let leased = Word::new(generation, place, Phase::Leased);
@@ -427,13 +506,15 @@ impl Guard<'_> {
                 breaker.service.cells.add(Tally::Rejected);
                 self.set(Word::NONE, Stamp::TOO_LATE);
             }
-            Answer::Again => {
-                if let Ok(permit) = breaker.try_acquire() {
-                    *self = permit.guard;
-                }
-            }
+            Answer::Again => self.ask_the_circuit(),
         }
         Poll::Ready(())
+    }
+
+    fn ask_the_circuit(&mut self) {
+        if let Ok(permit) = self.breaker().try_acquire() {
+            *self = permit.guard;
+        }
     }
 
     /// The call that waited is gone, or need not wait.
@@ -454,7 +535,8 @@ impl Guard<'_> {
             return;
         }
         // Whoever answers may be gone, so it is measured here, too.
-        let longest = self.breaker().policy().get_probe_wait() + Duration::from_millis(100);
+        let wait = self.breaker().policy().get_probe_wait();
+        let longest = wait.saturating_add(Duration::from_millis(100));
         let mut leave = std::future::poll_fn(|context| self.poll_leave(context));
         if blocking::wait(&mut leave, longest, |_| None).is_none() {
             self.ask_no_more();
@@ -462,3 +544,6 @@ impl Guard<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

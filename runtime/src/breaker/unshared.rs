@@ -9,6 +9,7 @@ use crate::breaker::Waits;
 use crate::breaker::guard::Guard;
 use crate::breaker::guard::Stamp;
 use crate::event::By;
+use crate::gate::Others;
 use crate::policy::Policy;
 use crate::rejected::Rejected;
 use crate::rejected::RejectedKind;
@@ -69,6 +70,16 @@ impl Breaker {
     pub(super) fn still_rejected(&self) -> Rejected {
         self.not_in(RejectedKind::ProbesBusy)
     }
+}
+
+impl Others for Breaker {
+    #[inline]
+    fn govern(&self, _generation: u64) -> bool {
+        false
+    }
+
+    #[inline]
+    fn follow(&self, _generation: u64) {}
 }
 
 impl Guard<'_> {

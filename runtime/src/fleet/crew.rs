@@ -1,6 +1,11 @@
 //! Works for one circuit: asks, tells and renews, one command at a time.
 
+mod probing;
+mod telling;
+mod wants;
+
 use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
 use std::time::Instant;
 
@@ -14,12 +19,8 @@ use crate::fleet::ears::Ears;
 use crate::fleet::flushes::Flushes;
 use crate::member::LEASE;
 use crate::member::Member;
-use crate::member::Pending;
-use crate::member::Wish;
 use crate::numbers;
 use crate::rules::fleet::Command;
-use crate::rules::fleet::Force;
-use crate::rules::fleet::Phase;
 use crate::rules::fleet::Reply;
 use crate::rules::fleet::Request;
 use crate::rules::fleet::Status;
@@ -42,12 +43,6 @@ const LATEST: Duration = Duration::from_secs(30);
 /// How soon it is told again what somebody wants, where nobody knows whether it was done.
 const AGAIN: Duration = Duration::from_millis(100);
 
-/// Between two flushes that hurry, so that one may bring what came with the other.
-const GAP: Duration = Duration::from_millis(2);
-
-/// While successes matter, somebody looks so often whether there were any.
-const SUSPECT: Duration = Duration::from_millis(100);
-
 pub(super) struct Crew {
     breaker: &'static Breaker,
     member: &'static Member,
@@ -58,6 +53,8 @@ pub(super) struct Crew {
     epoch: u64,
     /// When the rest of a window is looked at that may have settled.
     settles_at: Option<Instant>,
+    /// Leave that was asked for and may have been given, without an answer.
+    asked: Option<u64>,
     /// When it told in haste last.
     hurried_at: Option<Instant>,
     look_at: Instant,
@@ -84,6 +81,7 @@ impl Crew {
             flushes: Flushes::default(),
             epoch: 0,
             settles_at: None,
+            asked: None,
             hurried_at: None,
             look_at: now,
             pause: SOONEST,
@@ -95,6 +93,7 @@ impl Crew {
     }
 
     pub(super) async fn run(mut self, mut closing: watch::Receiver<bool>) {
+        let _deserted = Deserted(self.member);
         loop {
             let next = self.work().await;
             let sleep = async {
@@ -124,12 +123,17 @@ impl Crew {
         // First of all: what was asked for here while the store was lost would end by what it
         // knows.
         let mut wishes = self.member.take_wishes().into_iter();
+        let had_any = wishes.len() > 0;
         while let Some(wish) = wishes.next() {
             // Whoever has asked for something since wants that instead.
             let again = self.force(wish).await.filter(|_| wishes.len() == 0);
             if let Some(wish) = again {
                 self.member.wish_again(wish);
             }
+        }
+        if had_any && self.breaker.generation() != self.member.adopted() {
+            // It may not have come to what somebody wanted, nor to what was heard meanwhile.
+            self.member.ask_again();
         }
         let wish = self.member.has_wishes().then(|| now + AGAIN);
         let next = earlier(next, wish);
@@ -151,7 +155,7 @@ impl Crew {
         let next = self
             .member
             .probes(|probes| probes.pass_time(Instant::now()));
-        let next = earlier(earlier(next, wish), earlier(flush, compare));
+        let next = earlier(earlier(next, wish), earlier(flush, Some(compare)));
         earlier(next, Some(self.look_at))
     }
 
@@ -174,13 +178,9 @@ impl Crew {
 
     /// Tells the others by which numbers this process goes, and hears of theirs. Says when to
     /// do so again; what comes of it is for people, and nothing depends on it.
-    async fn compare(&mut self) -> Option<Instant> {
-        // All keys of a service have its numbers.
-        if !self.breaker.is_of_service() {
-            return None;
-        }
+    async fn compare(&mut self) -> Instant {
         if !self.member.take_uncompared() && Instant::now() < self.compare_at {
-            return Some(self.compare_at);
+            return self.compare_at;
         }
         self.compare_at = Instant::now() + spread(LOOK);
         let current = numbers::text(&self.breaker.policy());
@@ -200,7 +200,7 @@ impl Crew {
             // Said twice it is said once.
             self.compare_at = Instant::now() + spread(SOONEST);
         }
-        Some(self.compare_at)
+        self.compare_at
     }
 
     /// Nobody here goes by these numbers any more. Where all go by them, nobody has to know.
@@ -214,212 +214,6 @@ impl Crew {
         }
     }
 
-    /// Tells all what somebody here wants. A person has asked for it, so it is tried once more
-    /// where it may not have been done; and what does no harm when it is done late or twice is
-    /// tried again when the store is back: that is answered.
-    async fn force(&mut self, wish: Wish) -> Option<Wish> {
-        let force = wish.now()?;
-        let is_cover = matches!(force, Force::Cover { .. });
-        let command = Command::Force(force);
-        let mut done = self.submit(self.view(), command.clone()).await;
-        if let Err(StoreError::Late | StoreError::TimedOut) = done {
-            done = self.submit(self.view(), command).await;
-        }
-        match done {
-            Ok(reply) => {
-                if let (true, Some(cover)) = (is_cover, &reply.snapshot.cover) {
-                    wish.began(cover.id);
-                }
-                self.hear(&reply, false);
-                None
-            }
-            Err(error) if error.is_about_one_circuit() => None,
-            Err(_) => Some(wish),
-        }
-    }
-
-    /// Tells all which numbers somebody here has changed, and says whether they know. What
-    /// cannot be told now is told when it is known again how the circuit stands.
-    async fn renumber(&mut self) -> bool {
-        loop {
-            let sending = self.member.live().send();
-            let Some((text, after)) = sending else {
-                return true;
-            };
-            let command = Command::Force(Force::Renumber { text, after });
-            let answer = self.submit(self.view(), command).await;
-            match answer {
-                Ok(reply) if reply.status == Status::Done => {
-                    self.breaker.told_live(self.member, reply.snapshot.live);
-                    self.hear(&reply, false);
-                }
-                Ok(_) => {
-                    self.member.live().failed();
-                    // Others have changed something, too; it is put on that.
-                    if !self.look().await {
-                        return false;
-                    }
-                }
-                Err(_) => {
-                    self.member.live().failed();
-                    self.member.ask_again();
-                    return false;
-                }
-            }
-        }
-    }
-
-    /// Tells how a probe has ended.
-    async fn end(&mut self, epoch: u64, command: Command) {
-        let view = self.view();
-        // What has become of a round that is over matters to nobody.
-        if view.epoch != epoch {
-            return;
-        }
-        let mut done = self.submit(view.clone(), command.clone()).await;
-        if let Err(StoreError::Late) = done {
-            // It was not done, so it can be done again.
-            done = self.submit(view, command).await;
-        }
-        if let Ok(reply) = done {
-            self.hear(&reply, false);
-        }
-    }
-
-    async fn renew(&mut self, epoch: u64, token: u64) {
-        let view = self.view();
-        let ttl = millis(LEASE);
-        let is_lost = view.epoch != epoch
-            || match self.submit(view, Command::Renew { token, ttl }).await {
-                Ok(reply) => {
-                    self.hear(&reply, false);
-                    reply.status == Status::Stale
-                }
-                // There is time for two more.
-                Err(_) => false,
-            };
-        if is_lost {
-            self.member.probes(|probes| probes.lost(token));
-        }
-    }
-
-    /// Asks for leave to probe, for whoever waits for that.
-    async fn acquire(&mut self) {
-        let token = fastrand::u64(1..);
-        let ttl = millis(LEASE);
-        let told = self.member.told();
-        let answer = self
-            .submit(self.view(), Command::Acquire { token, ttl })
-            .await;
-        let now = Instant::now();
-        let Ok(reply) = answer else {
-            return self.member.probes(|probes| probes.refused(now));
-        };
-        match reply.status {
-            Status::Pass => self.hear_how_it_stands(&reply, told),
-            _ => self.hear(&reply, false),
-        }
-        match reply.status {
-            Status::Granted => {
-                let epoch = reply.snapshot.epoch;
-                let generation = self.breaker.generation();
-                self.member
-                    .probes(|probes| probes.granted(token, epoch, generation, now));
-            }
-            Status::Pass => self.member.probes(|probes| probes.moved()),
-            _ => self.member.probes(|probes| probes.refused(now)),
-        }
-    }
-
-    /// Tells of the calls that have ended, if somebody has to know. Says when to look again.
-    async fn flush(&mut self, is_last: bool) -> Option<Instant> {
-        let policy = self.breaker.policy();
-        let (epoch, is_closed, is_suspect) = {
-            let known = self.member.known();
-            let is_closed = known.phase == Phase::Closed && !known.is_covered();
-            (known.counts_since, is_closed, known.is_suspect())
-        };
-        if self.epoch != epoch {
-            // The first one began with what was told, or with what others have told before.
-            if self.epoch != 0 {
-                self.flushes.forget(self.breaker);
-                self.settles_at = None;
-            }
-            self.epoch = epoch;
-        }
-        if policy.get_shadow() || !is_closed {
-            *self.member.pending() = Pending::default();
-            self.settles_at = None;
-            return None;
-        }
-        if self.member.take_suspicion() {
-            self.flushes.begin(self.breaker);
-        }
-        let now = Instant::now();
-        let settles = self.settles_at.is_some_and(|at| at <= now);
-        let due = self.flushes.due(self.breaker, &policy);
-        let look = is_suspect.then_some(now + SUSPECT);
-        if due.is_none() && !settles {
-            return earlier(self.settles_at, look);
-        }
-        let is_urgent = settles || self.breaker.is_open_by_itself();
-        if !is_urgent
-            && !is_last
-            && let Err(at) = self.budget.take(now)
-        {
-            if let Some(due) = due {
-                self.member.pending().put_back(due.pending);
-            }
-            return Some(at);
-        }
-        if is_urgent {
-            let again = self.hurried_at.map(|at| at + GAP);
-            if let (Some(again), Some(due)) = (again, &due)
-                && now < again
-                && !is_last
-            {
-                self.member.pending().put_back(due.pending);
-                return Some(again);
-            }
-            self.hurried_at = Some(now);
-        }
-        self.settles_at = None;
-        let flush = due
-            .as_ref()
-            .map(|due| due.flush.clone())
-            .unwrap_or_default();
-        // It is about the epoch of all, whatever has become of the circuit here: of no epoch, it
-        // would count in any.
-        let view = self.view_if(true);
-        let told = self.submit(view, Command::Flush(flush)).await;
-        match (told, due) {
-            (Err(StoreError::Late), Some(due)) => {
-                // It was not done, so it can be done again.
-                self.member.pending().put_back(due.pending);
-                return Some(Instant::now());
-            }
-            // It has opened here by what was to be told, and told twice it opens for all once.
-            (Err(_), Some(due)) if self.breaker.is_open_by_itself() => {
-                self.member.pending().put_back(due.pending);
-            }
-            // Twice would open circuits that are well; so what may have been told is not told
-            // again.
-            (Err(_), Some(due)) => self.flushes.done(due),
-            // Nothing was told, so it can be asked again whether it has settled.
-            (Err(_), None) => self.settles_at = Some(Instant::now() + SUSPECT),
-            (Ok(reply), due) => {
-                if let Some(due) = due {
-                    self.flushes.done(due);
-                }
-                if let Status::Settling(left) = reply.status {
-                    self.settles_at = Some(Instant::now() + Duration::from_millis(left));
-                }
-                self.hear(&reply, false);
-            }
-        }
-        Some(Instant::now() + SUSPECT)
-    }
-
     /// Gives leases back, and tells what there is to tell.
     async fn leave(mut self) {
         self.member.probes(|probes| probes.release_all());
@@ -429,7 +223,9 @@ impl Crew {
                 self.renumber().await;
             }
             for wish in self.member.take_wishes() {
-                self.force(wish).await;
+                if let Some(wish) = self.force(wish).await {
+                    self.force(wish).await;
+                }
             }
             for (epoch, command) in self.member.probes(|probes| probes.take_outbox()) {
                 self.end(epoch, command).await;
@@ -442,19 +238,19 @@ impl Crew {
 
     /// An answer stands, also where it is of an earlier epoch, if the store has told nothing
     /// since it was asked, when so often had been told. Messages are heard as they come, and an
-    /// answer that was given before one may be looked at after it; then it is asked again, also
-    /// where the message was no news.
+    /// answer that was given before one may be looked at after it; then it is asked again where
+    /// the circuit is not as it was decided here, also where the message was no news.
     fn hear_how_it_stands(&self, reply: &Reply, told: u64) {
         let is_certain = self.member.told() == told;
-        let is_of_old = reply.snapshot.epoch < self.member.known().epoch;
-        if is_of_old && !is_certain {
+        self.hear(reply, is_certain);
+        if !is_certain && self.breaker.generation() != self.member.adopted() {
             self.member.ask_again();
         }
-        self.hear(reply, is_certain);
     }
 
     fn view(&self) -> View {
-        self.view_if(self.breaker.generation() == self.member.adopted())
+        let generation = self.breaker.generation();
+        self.view_if(self.member.adopted_beneath(generation) == generation)
     }
 
     fn view_if(&self, stands: bool) -> View {
@@ -526,6 +322,19 @@ impl Crew {
     }
 }
 
+/// Whoever waits for this work waits no longer where it ends in a panic, and the circuit goes on
+/// by itself.
+struct Deserted(&'static Member);
+
+impl Drop for Deserted {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.0
+                .set_apart(Some(Arc::from("the work for it has panicked")));
+        }
+    }
+}
+
 fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
     one.into_iter().chain(other).min()
 }
@@ -540,102 +349,4 @@ fn millis(duration: Duration) -> u64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use tokio::runtime;
-    use tokio::task::LocalSet;
-
-    use crate::member::Link;
-    use crate::policy::Policy;
-    use crate::registry::Registry;
-    use crate::rejected::RejectedKind;
-    use crate::rules::Sums;
-    use crate::rules::fleet::Snapshot;
-    use crate::sharing::WhenStoreIsLost;
-    use crate::state::State;
-    use crate::store::Comparison;
-    use crate::store::Journal;
-    use crate::store::Listener;
-
-    use super::*;
-
-    /// So long nothing takes, however busy the machine is.
-    const LONG: Duration = Duration::from_secs(20);
-
-    /// It says that the circuit has been open and may be probed, and then nothing.
-    struct Hanging;
-
-    impl Store for Hanging {
-        fn start(&self, _: Arc<dyn Listener>) {}
-
-        fn submit<'a>(
-            &'a self,
-            _: &'a str,
-            request: Request,
-            _: &'a Policy,
-            _: Duration,
-        ) -> Submission<'a> {
-            if request.command != Command::Sync {
-                return Box::pin(std::future::pending());
-            }
-            let snapshot = Snapshot {
-                epoch: 9,
-                phase: Phase::Open,
-                until: 9,
-                length: 1,
-                trips: 1,
-                ..Snapshot::default()
-            };
-            Box::pin(std::future::ready(Ok(Reply {
-                status: Status::Done,
-                now: 9,
-                snapshot,
-                sums: Sums::default(),
-                live: None,
-            })))
-        }
-
-        fn polls(&self) -> Option<Duration> {
-            None
-        }
-
-        fn journal<'a>(&'a self, _: &'a str, _: usize) -> Journal<'a> {
-            Box::pin(std::future::pending())
-        }
-
-        fn compare<'a>(&'a self, _: &'a str, _: &'a Note) -> Comparison<'a> {
-            Box::pin(std::future::pending())
-        }
-    }
-
-    /// A call that asked for leave while the store hung was rejected when the store had been
-    /// given up, after 250 ms or several times that, and not after its `probe_wait`.
-    #[test]
-    fn a_store_that_hangs_does_not_keep_a_call_that_waits_for_leave() {
-        let registry = Registry::builder().declare_with("hanging", Policy::new());
-        let registry = registry.build().expect("a right set-up");
-        let breaker: &'static Breaker = registry.breaker("hanging").expect("declared");
-        let link = Arc::new(Link::new(1, WhenStoreIsLost::Local));
-        breaker.join(&link).expect("it joins once");
-        link.set_up();
-        let store: Arc<dyn Store> = Arc::new(Hanging);
-        let ears = Arc::new(Ears::new(Arc::clone(&link), Box::new(|_| {})));
-        let crew = Crew::new(breaker, &store, &ears).expect("it is a member");
-        let (_close, closing) = watch::channel(false);
-        let mut runtime = runtime::Builder::new_current_thread();
-        let runtime = runtime.enable_all().build().expect("a runtime");
-        let set = LocalSet::new();
-        set.spawn_local(crew.run(closing));
-        set.block_on(&runtime, async {
-            while breaker.state() != State::Open {
-                tokio::task::yield_now().await;
-            }
-            // The first has the store asked. The second comes while it is.
-            for _ in 0..2 {
-                let asked = time::timeout(LONG, breaker.acquire()).await;
-                let rejected = asked.expect("it does not wait for the store");
-                let rejected = rejected.expect_err("nobody gave leave");
-                assert_eq!(rejected.kind(), RejectedKind::ProbesBusy);
-            }
-        });
-    }
-}
+mod tests;

@@ -1,6 +1,7 @@
 //! Hears what the store tells, and hands it to the circuits.
 
 use std::collections::HashMap;
+use std::mem;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::Mutex;
@@ -48,6 +49,9 @@ impl Ears {
             return;
         };
         let mut breakers = self.breakers();
+        if self.link.has_left() {
+            return;
+        }
         breakers.insert(member.circuit.clone(), breaker);
         let is_lost = self.link.is_lost();
         drop(breakers);
@@ -58,8 +62,9 @@ impl Ears {
 
     /// Nobody is heard any more, and nobody asked.
     pub(super) fn leave(&self) {
-        self.link.set_lost();
-        for breaker in self.all() {
+        self.link.leave();
+        let breakers = mem::take(&mut *self.breakers());
+        for breaker in breakers.into_values() {
             if let Some(member) = breaker.member() {
                 member.probes(Probes::lose_all);
             }
@@ -131,9 +136,6 @@ impl Listener for Ears {
             origin: is_other.then(|| Arc::clone(origin)),
         };
         breaker.hear(&told.snapshot, told.now, &news, false);
-        if let What::Suspect = told.what {
-            breaker.suspect();
-        }
     }
 
     fn renumbered(&self, circuit: &str) {

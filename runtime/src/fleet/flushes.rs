@@ -5,6 +5,7 @@ use std::time::Duration;
 use std::time::Instant;
 
 use crate::breaker::Breaker;
+use crate::member::Member;
 use crate::member::Pending;
 use crate::policy::Policy;
 use crate::policy::Window;
@@ -22,10 +23,14 @@ pub(super) struct Flushes {
     successes: u64,
     /// By the bucket of a time window.
     by_time: BTreeMap<u64, Sums>,
+    /// The generation that had emptied it last: what was told before is not in it.
+    emptied: u64,
     /// In a window of calls.
     by_calls: Sums,
     /// When successes alone were told last.
     told_at: Option<Instant>,
+    /// Whether successes matter.
+    pub(super) is_suspect: bool,
 }
 
 /// What there is to tell.
@@ -44,15 +49,21 @@ enum Told {
 }
 
 impl Flushes {
-    /// From now on successes matter, and those before do not.
-    pub(super) fn begin(&mut self, breaker: &Breaker) {
-        self.successes = breaker.successes();
+    /// Where successes come to matter, those before do not: they came before the failures that
+    /// others have seen, and end no row of those.
+    pub(super) fn suspect(&mut self, breaker: &Breaker, member: &Member, is_suspect: bool) {
+        if is_suspect && !self.is_suspect {
+            self.successes = breaker.successes();
+            member.pending().success = false;
+        }
+        self.is_suspect = is_suspect;
     }
 
     /// Nothing before now is about the epoch that has begun.
     pub(super) fn forget(&mut self, breaker: &Breaker) {
         self.successes = breaker.successes();
         self.by_calls = breaker.ended_by_calls();
+        self.emptied = breaker.emptied();
         self.by_time = by_bucket(&breaker.ended_by_time(breaker.tick()));
     }
 
@@ -67,6 +78,14 @@ impl Flushes {
             exactly: pending.exactly.map(|it| millis(it).unwrap_or(u64::MAX)),
             ..Flush::default()
         };
+        let emptied = breaker.emptied();
+        if self.emptied != emptied {
+            self.emptied = emptied;
+            self.by_time.clear();
+        }
+        if !matches!(policy.get_window(), Some(Window::Calls(_))) {
+            self.by_calls = Sums::default();
+        }
         let told = match policy.get_window() {
             None => {
                 let successes = breaker.successes();
@@ -154,4 +173,78 @@ fn delta(age: u64, now: Sums, told: Sums) -> Option<Delta> {
         slow: now.slow.saturating_sub(told.slow),
     };
     (delta.calls > 0).then_some(delta)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use crate::member::Link;
+    use crate::registry::Registry;
+    use crate::sharing::WhenStoreIsLost;
+
+    use super::*;
+
+    const POLICY: Policy = Policy::new().failure_rate(0.5).min_calls(1_000);
+
+    fn breaker(name: &str, policy: Policy) -> &'static Breaker {
+        let registry = Registry::builder().declare_with(name, policy);
+        let registry = registry.build().expect("a right set-up");
+        let breaker = registry.breaker(name).expect("declared");
+        let link = Arc::new(Link::new(1, WhenStoreIsLost::Local));
+        breaker.join(&link).expect("it joins once");
+        breaker
+    }
+
+    fn fail(breaker: &Breaker, times: u32) {
+        for _ in 0..times {
+            breaker.try_acquire().expect("a closed circuit").failure();
+        }
+    }
+
+    /// Tells what is due, and says how many calls that are.
+    fn tell(flushes: &mut Flushes, breaker: &Breaker) -> u64 {
+        let due = flushes.due(breaker, &breaker.policy());
+        due.map_or(0, |due| {
+            let calls = due.flush.deltas.iter().map(|delta| delta.calls).sum();
+            flushes.done(due);
+            calls
+        })
+    }
+
+    /// All that came before was taken off what came after: the others heard nothing more.
+    #[test]
+    fn calls_are_told_also_in_a_window_of_another_length() {
+        let policy = POLICY.min_calls(90);
+        let [one, other] = [100, 200].map(Window::Calls);
+        let [minute, longer] = [60, 120].map(|it| Window::Time(Duration::from_secs(it)));
+        for (name, windows) in [
+            ("calls", [one, other, one]),
+            ("time", [minute, longer, minute]),
+            ("both", [one, minute, one]),
+        ] {
+            let breaker = breaker(name, policy.window(windows[0]));
+            let mut flushes = Flushes::default();
+            for (window, calls) in windows.into_iter().zip([50, 3, 2]) {
+                let changed = breaker.update(|policy| policy.window(window));
+                changed.expect("the numbers are good");
+                fail(breaker, calls);
+                assert_eq!(tell(&mut flushes, breaker), u64::from(calls), "{name}");
+                assert_eq!(tell(&mut flushes, breaker), 0, "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn calls_are_told_also_in_a_window_that_was_emptied_here() {
+        let minute = Window::Time(Duration::from_secs(60));
+        let breaker = breaker("emptied", POLICY.window(minute));
+        let mut flushes = Flushes::default();
+        fail(breaker, 50);
+        assert_eq!(tell(&mut flushes, breaker), 50);
+        breaker.reset();
+        fail(breaker, 3);
+        assert_eq!(tell(&mut flushes, breaker), 3);
+        assert_eq!(tell(&mut flushes, breaker), 0);
+    }
 }

@@ -13,6 +13,17 @@ use super::*;
 
 const POLICY: Policy = Policy::new().cooldown(Duration::from_nanos(10));
 
+/// It shares the circuit with nobody.
+struct Nobody;
+
+impl Others for Nobody {
+    fn govern(&self, _: u64) -> bool {
+        false
+    }
+
+    fn follow(&self, _: u64) {}
+}
+
 /// A gate with its numbers, and no window.
 struct Rig {
     gate: Gate,
@@ -28,7 +39,11 @@ impl Rig {
     }
 
     fn admit(&self, now: Tick) -> Option<Word> {
-        match self.gate.admit(&self.numbers, |_| Total::default(), now).0 {
+        match self
+            .gate
+            .admit(&self.numbers, |_| Total::default(), &Nobody, now)
+            .0
+        {
             Answer::Admitted(seen) => Some(seen),
             _ => None,
         }

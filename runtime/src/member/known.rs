@@ -21,6 +21,8 @@ pub(crate) struct Known {
     /// circuit and is over leaves the counts as they were.
     pub(crate) counts_since: u64,
     pub(crate) phase: Phase,
+    /// Whether the circuit is still to move as it says.
+    pub(crate) is_owed: bool,
     until: Option<Tick>,
     length: u64,
     trips: u32,
@@ -50,6 +52,7 @@ impl Known {
                 snapshot.epoch
             },
             phase: snapshot.phase,
+            is_owed: self.is_owed,
             until: (snapshot.phase == Phase::Open).then(|| here(snapshot.until)),
             length: snapshot.length,
             trips: snapshot.trips,

@@ -6,6 +6,7 @@ use std::sync::PoisonError;
 use std::sync::atomic::AtomicU8;
 use std::sync::atomic::Ordering::AcqRel;
 use std::sync::atomic::Ordering::Acquire;
+use std::sync::atomic::Ordering::Release;
 use std::time::SystemTime;
 
 use crate::sharing::SharingState;
@@ -23,6 +24,7 @@ pub(crate) struct Link {
 const CONNECTING: u8 = 0;
 const UP: u8 = 1;
 const LOST: u8 = 2;
+const LEFT: u8 = 3;
 
 impl Link {
     pub(crate) const fn new(instance: u64, when_lost: WhenStoreIsLost) -> Self {
@@ -58,6 +60,18 @@ impl Link {
             *since = Some(SystemTime::now());
         }
         is_news
+    }
+
+    /// From now on the process goes by itself: it is lost, and nothing has to be done about it.
+    pub(crate) fn leave(&self) {
+        let mut since = self.lost_since();
+        since.get_or_insert_with(SystemTime::now);
+        self.state.store(LEFT, Release);
+    }
+
+    /// Whether that is so.
+    pub(crate) fn has_left(&self) -> bool {
+        self.state.load(Acquire) == LEFT
     }
 
     /// For people.

@@ -9,6 +9,7 @@ mod link;
 mod live;
 mod pending;
 mod probes;
+mod wish;
 
 use std::panic;
 use std::panic::AssertUnwindSafe;
@@ -21,8 +22,6 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::AcqRel;
 use std::sync::atomic::Ordering::Acquire;
 use std::sync::atomic::Ordering::Release;
-use std::time::Duration;
-use std::time::Instant;
 
 use tokio::sync::Notify;
 
@@ -40,6 +39,7 @@ pub(crate) use pending::Pending;
 pub(crate) use probes::Answer;
 pub(crate) use probes::LEASE;
 pub(crate) use probes::Probes;
+pub(crate) use wish::Wish;
 
 pub(crate) struct Member {
     /// What the circuit is called in the store.
@@ -59,51 +59,26 @@ pub(crate) struct Member {
     /// Somebody has begun to go by other numbers, or has stopped.
     is_uncompared: AtomicBool,
     is_out_of_date: AtomicBool,
+    loss: Mutex<Option<Loss>>,
     /// How often the store has told something of it unasked.
     told: AtomicU64,
-    /// Somebody has seen failures, and successes come to matter.
-    is_suspected: AtomicBool,
     known: Mutex<Known>,
     live: Mutex<LiveChanges>,
     pending: Mutex<Pending>,
     probes: Mutex<Probes>,
     wishes: Mutex<Vec<Wish>>,
+    /// Which each wish has until it is answered.
+    wishing: Arc<()>,
 }
 
-/// What somebody here wants of all processes.
-pub(crate) struct Wish {
-    force: Force,
-    /// Which override that is: noted where one begins, and looked up where it is to end.
-    mine: Arc<AtomicU64>,
-    since: Instant,
+/// What a loss of the store has forced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Loss {
+    /// The generation that began with it.
+    pub(crate) generation: u64,
+    /// Whether the circuit was until then as the others had decided.
+    pub(crate) was_as_decided: bool,
 }
-
-impl Wish {
-    /// What is to be told now; nothing where its time is over.
-    pub(crate) fn now(&self) -> Option<Force> {
-        let mut force = self.force.clone();
-        match &mut force {
-            Force::ClearOnly(id) => *id = self.mine.load(Acquire),
-            Force::Cover { ttl, .. } => {
-                let gone = self.since.elapsed().as_millis();
-                *ttl = ttl.saturating_sub(u64::try_from(gone).unwrap_or(u64::MAX));
-                if *ttl == 0 {
-                    return None;
-                }
-            }
-            _ => {}
-        }
-        Some(force)
-    }
-
-    /// It began as this one, as all know it.
-    pub(crate) fn began(&self, id: u64) {
-        self.mine.store(id, Release);
-    }
-}
-
-/// A wish is not tried any more that is older.
-const STALE: Duration = Duration::from_secs(30);
 
 impl Member {
     pub(crate) fn new(circuit: String, link: Arc<Link>, generation: u64) -> Self {
@@ -117,14 +92,39 @@ impl Member {
             differences: Mutex::default(),
             is_uncompared: AtomicBool::new(false),
             is_out_of_date: AtomicBool::new(true),
+            loss: Mutex::default(),
             told: AtomicU64::new(0),
-            is_suspected: AtomicBool::new(false),
             known: Mutex::default(),
             live: Mutex::default(),
             pending: Mutex::default(),
             probes: Mutex::default(),
             wishes: Mutex::default(),
+            wishing: Arc::default(),
         }
+    }
+
+    /// The generation that was adopted last. Where the circuit has this one, and a loss of the
+    /// store has forced it over that, it is this one.
+    pub(crate) fn adopted_beneath(&self, generation: u64) -> u64 {
+        match *lock(&self.loss) {
+            Some(loss) if loss.generation == generation && loss.was_as_decided => generation,
+            _ => self.adopted(),
+        }
+    }
+
+    /// The store is lost, and that has forced this.
+    pub(crate) fn set_loss(&self, loss: Loss) {
+        *lock(&self.loss) = Some(loss);
+    }
+
+    /// Whether a loss of the store began this generation.
+    pub(crate) fn is_by_loss(&self, generation: u64) -> bool {
+        lock(&self.loss).is_some_and(|loss| loss.generation == generation)
+    }
+
+    /// What a loss of the store has forced; nothing from now on.
+    pub(crate) fn take_loss(&self) -> Option<Loss> {
+        lock(&self.loss).take()
     }
 
     /// Whether the circuit is as the others have decided while it has this generation, and
@@ -146,13 +146,13 @@ impl Member {
         self.adopted.store(generation, Release);
     }
 
-    /// An override has ended by itself: what lies beneath is still what the others decided.
-    pub(crate) fn override_ended(&self, generation: u64) {
+    /// An override has ended, and with that this generation has begun: what lies beneath is still
+    /// what the others decided, if it was before.
+    pub(crate) fn follow(&self, generation: u64) {
         let before = generation.saturating_sub(1);
         let _ = self
             .adopted
             .compare_exchange(before, generation, AcqRel, Acquire);
-        self.ask_again();
     }
 
     /// It is not known whether what was told last still stands.
@@ -179,17 +179,6 @@ impl Member {
     /// How often that was so.
     pub(crate) fn told(&self) -> u64 {
         self.told.load(Acquire)
-    }
-
-    /// Somebody has seen failures: successes matter from now on.
-    pub(crate) fn suspect(&self) {
-        self.is_suspected.store(true, Release);
-        self.bell.notify_one();
-    }
-
-    /// Whether that came to be so.
-    pub(crate) fn take_suspicion(&self) -> bool {
-        self.is_suspected.swap(false, AcqRel)
     }
 
     /// Something is wrong with this circuit, or is no more.
@@ -251,25 +240,47 @@ impl Member {
         }
     }
 
-    /// Somebody wants something of all processes. Says whether they are told.
+    /// Somebody wants something of all processes. Says whether they are told. Where they cannot
+    /// be, the end of one override is told them later.
     pub(crate) fn wish(&self, force: Force, mine: Arc<AtomicU64>) -> bool {
         let is_told = self.is_shared();
-        if is_told {
-            let since = Instant::now();
-            lock(&self.wishes).push(Wish { force, mine, since });
+        let wish = Wish::new(force, mine, &self.wishing);
+        let wish = match is_told {
+            true => Some(wish),
+            false => self.narrow(wish).filter(Wish::ends_one),
+        };
+        if let Some(wish) = wish {
+            let mut wishes = lock(&self.wishes);
+            if is_told || !wishes.iter().any(|it| it.ends_the_same(&wish)) {
+                wishes.push(wish);
+            }
+            drop(wishes);
             self.bell.notify_one();
         }
         is_told
     }
 
-    /// Nobody knows whether it was done. What does no harm when it is done twice, or late, is
-    /// to be tried again.
+    /// Nobody knows whether it was done. It is to be tried again.
     pub(crate) fn wish_again(&self, wish: Wish) {
-        let is_harmless = matches!(wish.force, Force::Cover { .. } | Force::ClearOnly(_));
+        let Some(wish) = self.narrow(wish) else {
+            return;
+        };
         let mut wishes = lock(&self.wishes);
-        if is_harmless && wishes.is_empty() && wish.since.elapsed() < STALE {
+        if wishes.is_empty() && !wish.is_stale() {
             wishes.push(wish);
         }
+    }
+
+    /// The end of whatever lies over it means the override that is known, where it is told
+    /// later: it shall not end another one.
+    fn narrow(&self, wish: Wish) -> Option<Wish> {
+        let id = self.known().cover().map(|cover| cover.id);
+        wish.narrowed(id)
+    }
+
+    /// Whether somebody wants something that is not answered.
+    pub(crate) fn is_wishing(&self) -> bool {
+        Arc::strong_count(&self.wishing) > 1
     }
 
     pub(crate) fn has_wishes(&self) -> bool {

@@ -57,7 +57,8 @@ struct Place {
 
 struct Waiter {
     id: u64,
-    until: Instant,
+    /// None where that is longer than can be told.
+    until: Option<Instant>,
     /// What it is told then.
     too_late: Answer,
     waker: Option<Waker>,
@@ -92,7 +93,7 @@ impl Probes {
         self.next_id += 1;
         self.waiting.push_back(Waiter {
             id: self.next_id,
-            until: now + deadline.map_or(wait, |left| left.min(wait)),
+            until: now.checked_add(deadline.map_or(wait, |left| left.min(wait))),
             too_late: match deadline {
                 Some(left) if left <= wait => Answer::TooLate,
                 Some(_) | None => Answer::Over,
@@ -109,11 +110,16 @@ impl Probes {
         let (place, _) = self.kept.take()?;
         self.vain = Duration::ZERO;
         let known = self.places.get(place as usize).copied().flatten()?;
-        (known.generation == generation && !known.is_lost).then_some(place)
+        if known.generation == generation && !known.is_lost {
+            return Some(place);
+        }
+        // It is of a round that is over.
+        self.end(place, RELEASED);
+        None
     }
 
     pub(crate) fn poll(&mut self, id: u64, context: &Context<'_>) -> Poll<Answer> {
-        let Some(at) = self.waiting.iter().position(|waiter| waiter.id == id) else {
+        let Some(at) = self.find(id) else {
             return Poll::Ready(Answer::Over);
         };
         let waiter = &mut self.waiting[at];
@@ -132,9 +138,16 @@ impl Probes {
         }
     }
 
+    /// They wait in the order of their numbers, and may be a crowd.
+    fn find(&self, id: u64) -> Option<usize> {
+        self.waiting
+            .binary_search_by_key(&id, |waiter| waiter.id)
+            .ok()
+    }
+
     /// Whoever waited is gone. Says whether there is leave to give back.
     pub(crate) fn forget(&mut self, id: u64) -> bool {
-        let Some(at) = self.waiting.iter().position(|waiter| waiter.id == id) else {
+        let Some(at) = self.find(id) else {
             return false;
         };
         match self.waiting.remove(at).and_then(|waiter| waiter.answer) {
@@ -156,6 +169,11 @@ impl Probes {
         self.outbox
             .push((place.epoch, Command::End { token, outcome }));
         true
+    }
+
+    /// Nobody probes at `place`.
+    pub(crate) fn give_back(&mut self, place: u32) {
+        self.end(place, RELEASED);
     }
 
     /// A call that a probe has made itself has failed, in this epoch.
@@ -262,11 +280,12 @@ impl Probes {
     pub(crate) fn wait_no_longer(&mut self, now: Instant) -> Option<Instant> {
         let mut next = None;
         for waiter in self.waiting.iter_mut().filter(|it| it.answer.is_none()) {
-            if waiter.until <= now {
+            let Some(until) = waiter.until else { continue };
+            if until <= now {
                 let too_late = waiter.too_late;
                 self.woken.extend(waiter.tell(too_late));
             } else {
-                next = Some(next.map_or(waiter.until, |next| waiter.until.min(next)));
+                next = Some(next.map_or(until, |next| until.min(next)));
             }
         }
         next
@@ -411,6 +430,14 @@ mod tests {
     }
 
     #[test]
+    fn whoever_would_wait_for_ever_may() {
+        let (mut probes, now) = (Probes::default(), Instant::now());
+        let id = probes.ask(Duration::MAX, None, now).expect("it may ask");
+        probes.pass_time(now + LEASE);
+        assert_eq!(poll(&mut probes, id), Poll::Pending);
+    }
+
+    #[test]
     fn nobody_asks_again_at_once_where_leave_was_not_given() {
         let (mut probes, now) = (Probes::default(), Instant::now());
         let mut pauses = Vec::new();
@@ -477,5 +504,16 @@ mod tests {
         let id = probes.ask(WAIT, None, now).expect("it may ask");
         probes.lose_all();
         assert_eq!(poll(&mut probes, id), Poll::Ready(Answer::Again));
+    }
+
+    /// Its place stayed taken, and was renewed for as long as the store knew it.
+    #[test]
+    fn leave_of_a_round_that_is_over_is_given_back_by_whoever_finds_it() {
+        let (mut probes, now) = (Probes::default(), Instant::now());
+        probes.take_kept(3);
+        probes.granted(7, 1, 3, now);
+        assert_eq!(probes.take_kept(4), None);
+        assert_eq!(ends(&mut probes), [Some(7)]);
+        assert_eq!(probes.renewals(now + LEASE), []);
     }
 }

@@ -85,6 +85,10 @@ impl Inner {
             Ok(left_out) => {
                 let unused = found.unused.into_iter().chain(left_out);
                 self.warn_unused(reading.not_told_yet(unused));
+                #[cfg(feature = "redis")]
+                for breaker in self.breakers.breakers() {
+                    breaker.judge_live_again();
+                }
                 let changed = services.iter();
                 let changed =
                     changed.flat_map(|(name, before, after)| changes(name, before, after));

@@ -9,8 +9,6 @@ use crate::ring::Ended;
 use crate::ring::Era;
 use crate::ring::Ring;
 use crate::ring::Total;
-#[cfg(feature = "redis")]
-use crate::rules::Sums;
 use crate::rules::Time;
 use crate::sync;
 use crate::sync::AtomicU16;
@@ -63,17 +61,6 @@ impl Alone {
             Width::Wide(ring) => ring.add_to(&mut total, era, time, now),
         }
         total
-    }
-
-    /// What has ended in the window, by bucket, oldest first.
-    #[cfg(feature = "redis")]
-    pub(crate) fn by_bucket(&self, era: Era, time: Time, now: Tick) -> Vec<(u64, Sums)> {
-        let mut buckets = Vec::new();
-        match &*sync::lock(&self.0) {
-            Width::Narrow(ring) => ring.add_by_bucket_to(&mut buckets, era, time, now),
-            Width::Wide(ring) => ring.add_by_bucket_to(&mut buckets, era, time, now),
-        }
-        buckets
     }
 
     /// The ring, with room for one more call in its newest bucket.
