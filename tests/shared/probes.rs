@@ -131,6 +131,22 @@ fn leave_that_comes_after_its_caller_is_gone_is_given_back_at_once() {
     });
 }
 
+/// Who asks without waiting is given leave for the next time. Where the next call waits, it was
+/// refused because of the leave that its own process kept, and so was everybody else.
+#[test]
+fn leave_that_was_kept_for_who_does_not_wait_is_for_who_waits_too() {
+    on_each(|backing| {
+        let [a, b] = backing.processes(POLICY);
+        open(&a, &b);
+        a.breaker.try_acquire().expect_err("it does not wait");
+        b.becomes(State::HalfOpen);
+        let permit = block_on(a.breaker.acquire());
+        permit.expect("leave that was given").success();
+        a.becomes(State::Closed);
+        b.becomes(State::Closed);
+    });
+}
+
 /// A call that has waited and then is gone gives back what it may have been given.
 #[test]
 fn many_callers_who_are_gone_before_they_are_answered_leave_nothing_behind() {

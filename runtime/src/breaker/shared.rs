@@ -125,10 +125,17 @@ impl Breaker {
         if is_inside(generation) {
             return Leave::Riding(Word::new(generation, Ticket::RIDING, Phase::Leased));
         }
+        // Whoever wanted it may have been another one.
+        let kept = member.probes(|probes| probes.take_kept(generation));
+        let given = kept.map(|place| Leave::Given(Word::new(generation, place, Phase::Leased)));
         let wait = self.policy().get_probe_wait();
         if let Waits::Until(around) = waits
             && !wait.is_zero()
         {
+            if let Some(given) = given {
+                member.bell.notify_one();
+                return given;
+            }
             let host = &self.service.host;
             let until = Deadline::nearest(host, around);
             let left = until.map(|until| until.since(host.clock.now()));
@@ -139,12 +146,11 @@ impl Breaker {
             member.bell.notify_one();
             return asked.map_or(Leave::Busy, Leave::Asked);
         }
-        let kept = member.probes(|probes| probes.take_kept(generation));
-        member.bell.notify_one();
-        match kept {
-            Some(place) => Leave::Given(Word::new(generation, place, Phase::Leased)),
-            None => Leave::Busy,
+        if !matches!(waits, Waits::NoLonger) {
+            member.probes(Probes::want);
         }
+        member.bell.notify_one();
+        given.unwrap_or(Leave::Busy)
     }
 
     /// A probe by leave of all has ended.
@@ -428,7 +434,7 @@ impl Guard<'_> {
                 self.set(Word::NONE, Stamp::TOO_LATE);
             }
             Answer::Again => {
-                if let Ok(permit) = breaker.try_acquire() {
+                if let Ok(permit) = breaker.try_acquire_cold(Waits::NoLonger) {
                     *self = permit.guard;
                 }
             }

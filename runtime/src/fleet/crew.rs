@@ -541,6 +541,11 @@ fn millis(duration: Duration) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use std::pin::pin;
+    use std::task::Context;
+    use std::task::Poll;
+    use std::task::Waker;
+
     use tokio::runtime;
     use tokio::task::LocalSet;
 
@@ -637,5 +642,41 @@ mod tests {
                 assert_eq!(rejected.kind(), RejectedKind::ProbesBusy);
             }
         });
+    }
+
+    /// It asked again like one that does not wait and comes back: its process got leave that
+    /// nobody used, and kept it longer each time.
+    #[test]
+    fn a_call_that_has_waited_in_vain_wants_nothing_more() {
+        let registry = Registry::builder().declare_with("moving", Policy::new());
+        let registry = registry.build().expect("a right set-up");
+        let breaker: &'static Breaker = registry.breaker("moving").expect("declared");
+        let link = Arc::new(Link::new(1, WhenStoreIsLost::Local));
+        breaker.join(&link).expect("it joins once");
+        link.set_up();
+        let opens_and_cools_down = |epoch| {
+            let snapshot = Snapshot {
+                epoch,
+                phase: Phase::Open,
+                until: epoch,
+                length: 1,
+                trips: 1,
+                ..Snapshot::default()
+            };
+            breaker.hear(&snapshot, epoch, &News::default(), true);
+        };
+        let member = breaker.member().expect("it has joined");
+        let wants_leave = || member.probes(|probes| probes.want_leave(Instant::now()));
+        opens_and_cools_down(9);
+        let mut asks = pin!(breaker.acquire());
+        let mut context = Context::from_waker(Waker::noop());
+        assert!(asks.as_mut().poll(&mut context).is_pending());
+        assert!(wants_leave());
+        opens_and_cools_down(10);
+        let Poll::Ready(Err(rejected)) = asks.as_mut().poll(&mut context) else {
+            panic!("it has not asked anew, and nobody gave leave");
+        };
+        assert_eq!(rejected.kind(), RejectedKind::ProbesBusy);
+        assert!(!wants_leave());
     }
 }
