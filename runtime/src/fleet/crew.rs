@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use std::time::Instant;
 
+use tokio::sync::Semaphore;
 use tokio::sync::watch;
 use tokio::time;
 
@@ -27,13 +28,16 @@ use crate::rules::fleet::View;
 use crate::store::Note;
 use crate::store::Store;
 use crate::store::StoreError;
-use crate::store::Submission;
 
 /// A command that is not done by then is not done.
 const WITHIN: Duration = Duration::from_millis(250);
 
 /// How often a circuit is asked for although nothing says that it has moved.
 const LOOK: Duration = Duration::from_secs(30);
+
+/// So many circuits of a process are asked for at a time. When a connection stands all of them
+/// are, and each has to have its answer in time.
+pub(super) const LOOKS_AT_ONCE: usize = 16;
 
 /// How soon it is tried again whether a circuit is all right that was not, and how late.
 const SOONEST: Duration = Duration::from_secs(1);
@@ -63,6 +67,8 @@ pub(super) struct Crew {
     look_at: Instant,
     pause: Duration,
     ears: Arc<Ears>,
+    /// Whose turn it is to ask how its circuit stands.
+    looks: Arc<Semaphore>,
     /// The numbers that this process has told the others.
     numbers: Option<String>,
     /// When they are told again.
@@ -74,6 +80,7 @@ impl Crew {
         breaker: &'static Breaker,
         store: &Arc<dyn Store>,
         ears: &Arc<Ears>,
+        looks: &Arc<Semaphore>,
     ) -> Option<Self> {
         let now = Instant::now();
         Some(Self {
@@ -88,6 +95,7 @@ impl Crew {
             look_at: now,
             pause: SOONEST,
             ears: Arc::clone(ears),
+            looks: Arc::clone(looks),
             numbers: None,
             // What is for people is not in haste, and others are.
             compare_at: now + SOONEST.mul_f64(fastrand::f64()),
@@ -157,8 +165,12 @@ impl Crew {
 
     /// Asks how the circuit stands. Says whether that is known now.
     async fn look(&mut self) -> bool {
+        // Nobody closes it. The time of the command begins when it is its turn.
+        let turn = Box::pin(Arc::clone(&self.looks).acquire_owned());
+        let turn = self.answer(turn).await;
         let told = self.member.told();
         let looked = self.submit(self.view(), Command::Sync).await;
+        drop(turn);
         let Ok(reply) = looked else {
             // It is asked again when there is a connection, or by the pause of what is wrong.
             self.look_at = Instant::now() + self.pause;
@@ -499,7 +511,7 @@ impl Crew {
 
     /// Waits for the store. Calls that wait for leave do not wait as long: they are told when
     /// their time is over, also those that come meanwhile.
-    async fn answer(&self, mut submission: Submission<'_>) -> Result<Reply, StoreError> {
+    async fn answer<T>(&self, mut submission: impl Future<Output = T> + Unpin) -> T {
         let mut is_rung = false;
         let answer = loop {
             let next = self
@@ -542,6 +554,8 @@ fn millis(duration: Duration) -> u64 {
 #[cfg(test)]
 mod tests {
     use std::pin::pin;
+    use std::sync::atomic::AtomicUsize;
+    use std::sync::atomic::Ordering::Relaxed;
     use std::task::Context;
     use std::task::Poll;
     use std::task::Waker;
@@ -552,6 +566,7 @@ mod tests {
     use crate::member::Link;
     use crate::policy::Policy;
     use crate::registry::Registry;
+    use crate::registry::RegistryBuilder;
     use crate::rejected::RejectedKind;
     use crate::rules::Sums;
     use crate::rules::fleet::Snapshot;
@@ -560,6 +575,7 @@ mod tests {
     use crate::store::Comparison;
     use crate::store::Journal;
     use crate::store::Listener;
+    use crate::store::Submission;
 
     use super::*;
 
@@ -624,7 +640,8 @@ mod tests {
         link.set_up();
         let store: Arc<dyn Store> = Arc::new(Hanging);
         let ears = Arc::new(Ears::new(Arc::clone(&link), Box::new(|_| {})));
-        let crew = Crew::new(breaker, &store, &ears).expect("it is a member");
+        let looks = Arc::new(Semaphore::new(LOOKS_AT_ONCE));
+        let crew = Crew::new(breaker, &store, &ears, &looks).expect("it is a member");
         let (_close, closing) = watch::channel(false);
         let mut runtime = runtime::Builder::new_current_thread();
         let runtime = runtime.enable_all().build().expect("a runtime");
@@ -678,5 +695,80 @@ mod tests {
         };
         assert_eq!(rejected.kind(), RejectedKind::ProbesBusy);
         assert!(!wants_leave());
+    }
+
+    /// It answers after a while, and counts how many it is asked for at once.
+    #[derive(Default)]
+    struct Counting {
+        asked: AtomicUsize,
+        most: AtomicUsize,
+        answered: AtomicUsize,
+    }
+
+    impl Store for Counting {
+        fn start(&self, _: Arc<dyn Listener>) {}
+
+        fn submit<'a>(
+            &'a self,
+            _: &'a str,
+            _: Request,
+            _: &'a Policy,
+            _: Duration,
+        ) -> Submission<'a> {
+            Box::pin(async {
+                let asked = self.asked.fetch_add(1, Relaxed) + 1;
+                self.most.fetch_max(asked, Relaxed);
+                for _ in 0..10 {
+                    tokio::task::yield_now().await;
+                }
+                self.asked.fetch_sub(1, Relaxed);
+                self.answered.fetch_add(1, Relaxed);
+                Err(StoreError::Late)
+            })
+        }
+
+        fn polls(&self) -> Option<Duration> {
+            None
+        }
+
+        fn journal<'a>(&'a self, _: &'a str, _: usize) -> Journal<'a> {
+            Box::pin(std::future::pending())
+        }
+
+        fn compare<'a>(&'a self, _: &'a str, _: &'a Note) -> Comparison<'a> {
+            Box::pin(std::future::pending())
+        }
+    }
+
+    /// All of them were, and with some thousands of circuits the last answers came too late: the
+    /// connection was given up, and the next one fared no better.
+    #[test]
+    fn many_circuits_are_not_all_asked_for_at_once_when_a_connection_stands() {
+        const MANY: usize = 200;
+        let names = (0..MANY).map(|at| format!("one-of-many-{at}"));
+        let registry = names.fold(Registry::builder(), RegistryBuilder::declare);
+        let registry = registry.build().expect("a right set-up");
+        let link = Arc::new(Link::new(1, WhenStoreIsLost::Local));
+        link.set_up();
+        let counting = Arc::new(Counting::default());
+        let store: Arc<dyn Store> = Arc::clone(&counting) as Arc<_>;
+        let ears = Arc::new(Ears::new(Arc::clone(&link), Box::new(|_| {})));
+        let looks = Arc::new(Semaphore::new(LOOKS_AT_ONCE));
+        let (_close, closing) = watch::channel(false);
+        let mut runtime = runtime::Builder::new_current_thread();
+        let runtime = runtime.enable_all().build().expect("a runtime");
+        let set = LocalSet::new();
+        let many = registry.services().into_iter();
+        for breaker in many.filter(|it| it.name().starts_with("one-of-many-")) {
+            breaker.join(&link).expect("it joins once");
+            let crew = Crew::new(breaker, &store, &ears, &looks).expect("it is a member");
+            set.spawn_local(crew.run(closing.clone()));
+        }
+        set.block_on(&runtime, async {
+            while counting.answered.load(Relaxed) < MANY {
+                tokio::task::yield_now().await;
+            }
+        });
+        assert_eq!(counting.most.load(Relaxed), LOOKS_AT_ONCE);
     }
 }
