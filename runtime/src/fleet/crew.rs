@@ -502,7 +502,9 @@ impl Crew {
         if let Err(error) = &answer
             && error.is_about_one_circuit()
         {
-            self.member.set_apart(Some(Arc::from(error.to_string())));
+            let cause = Arc::from(error.to_string());
+            self.ears.apart(self.breaker.name(), &cause, Instant::now());
+            self.member.set_apart(Some(cause));
             self.look_at = Instant::now() + self.pause;
             self.pause = (self.pause * 2).min(LATEST);
         }

@@ -71,6 +71,10 @@ impl Fault {
                 error.code().unwrap_or_default(),
                 error.detail().unwrap_or_default(),
             ),
+            // The words of the parser are many lines, and say nothing of what is there.
+            ErrorKind::Parse => Self::Lost(StoreError::Unavailable(
+                "what answers there does not speak as Redis does".into(),
+            )),
             ErrorKind::AuthenticationFailed => Self::Lost(StoreError::Denied(said(error).into())),
             // What cannot be read shows that replies and commands do not belong together.
             _ => Self::Lost(StoreError::Unavailable(said(error).into())),
@@ -197,6 +201,16 @@ mod tests {
         assert_eq!(label(of("ERR", wrapped)), ("full", false));
         // Nobody's text may pass for a code.
         assert_eq!(label(of("ERR", "unknown command OOM")), ("denied", false));
+    }
+
+    #[test]
+    fn what_is_no_redis_is_said_in_one_line() {
+        let http = RedisError::from((ErrorKind::Parse, "Unexpected `84`\nUnexpected `72`\n"));
+        let Fault::Lost(error) = Fault::of(&http) else {
+            panic!("nothing good comes of it");
+        };
+        assert_eq!(error.label(), "unavailable");
+        assert!(!error.to_string().contains('\n'), "{error}");
     }
 
     #[test]
