@@ -114,7 +114,9 @@ impl Redis {
         self
     }
 
-    /// A file of certificates in PEM that are trusted, instead of the roots of the web.
+    /// A file of certificates in PEM that are trusted, instead of the roots of the web. A
+    /// certificate that a server has signed itself is trusted, too, unless it is marked as that
+    /// of an authority (`CA:TRUE`, as `openssl req -x509` marks it).
     #[must_use]
     pub fn ca_file(mut self, path: impl Into<PathBuf>) -> Self {
         self.files.ca = Some(path.into());
