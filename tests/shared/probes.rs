@@ -131,6 +131,24 @@ fn leave_that_comes_after_its_caller_is_gone_is_given_back_at_once() {
     });
 }
 
+/// They rang once, and leave was asked for once: the others waited in vain.
+#[test]
+fn calls_that_come_at_once_get_as_many_places_as_there_are() {
+    on_each(|backing| {
+        // Less than until a lease is renewed, which also looked who waits.
+        let wait = Duration::from_millis(500);
+        let [a, b] = backing.processes(POLICY.probes(5).probe_wait(wait));
+        open(&a, &b);
+        let asks = || a.breaker.acquire();
+        let permits = block_on(async { tokio::join!(asks(), asks(), asks(), asks(), asks()) });
+        for permit in <[_; 5]>::from(permits) {
+            permit.expect("there is a place").success();
+        }
+        a.becomes(State::Closed);
+        b.becomes(State::Closed);
+    });
+}
+
 /// Who asks without waiting is given leave for the next time. Where the next call waits, it was
 /// refused because of the leave that its own process kept, and so was everybody else.
 #[test]

@@ -153,6 +153,13 @@ impl Crew {
         }
         if self.member.probes(|probes| probes.want_leave(now)) {
             self.acquire().await;
+            if self
+                .member
+                .probes(|probes| probes.want_leave(Instant::now()))
+            {
+                // Several rang at once, and each wants leave of its own.
+                self.member.bell.notify_one();
+            }
         }
         let flush = self.flush(false).await;
         let compare = self.compare().await;
