@@ -72,7 +72,8 @@ pub struct Transition {
     pub reason: Reason,
     /// When it moved.
     pub at: SystemTime,
-    /// How long it is now open, where it opened, or forced, where somebody wants that.
+    /// How long it is now open, where it opened, or forced, where somebody wants that; nothing
+    /// where that is until further notice.
     pub open_for: Option<Duration>,
     /// Who forced it, or had forced it, and why; nobody where the configuration did.
     pub by: Option<By>,
@@ -82,7 +83,8 @@ pub struct Transition {
     pub origin: Option<Arc<str>>,
     /// The generation that began. It rises by one with each transition of a circuit that the
     /// rules make; a gap tells that somebody has forced or reset the circuit or changed its
-    /// window, or else that events were lost.
+    /// window, or else that events were lost. Where processes share the circuit it only rises:
+    /// what all have decided has about the milliseconds since 1970.
     pub generation: u64,
 }
 
@@ -206,6 +208,20 @@ pub enum Warning {
         service: &'static str,
         /// Where they differ.
         differences: Vec<Difference>,
+    },
+    /// The store is there and does not take the circuit of a service, and perhaps those of
+    /// others: its process goes by what it sees itself there, and tries again. Told at most once
+    /// in ten minutes for each cause; [`Sharing`](crate::Sharing) says it of each circuit.
+    #[cfg(feature = "redis")]
+    #[error(
+        "the circuit of `{service}` is not shared: {cause}; until it is, this process goes by what \
+         it sees itself"
+    )]
+    NotShared {
+        /// The first service whose circuit that concerns.
+        service: &'static str,
+        /// What the store has said.
+        cause: Arc<str>,
     },
     /// No background thread could be started, so metrics are published only by
     /// `publish_metrics()` and listeners hear nothing before that.

@@ -148,7 +148,7 @@
 //!
 //! | name | kind | labels | what |
 //! |---|---|---|---|
-//! | `breakerbox_store_up` | gauge | | 1 while this process decides together with the others |
+//! | `breakerbox_store_up` | gauge | | 1 while the store is reached, also where it does not take some circuit: that is `breakerbox_store_dropped_total` |
 //! | `breakerbox_store_commands_total` | counter | `op` | commands sent: `sync`, `flush`, `acquire`, `renew`, `end`, `force`, `heartbeat`, `journal`, `numbers` |
 //! | `breakerbox_store_dropped_total` | counter | `reason` | commands that were not done, or of which that is not known: `unavailable`, `timed_out`, `late`, `full`, `denied`, `foreign` |
 //! | `breakerbox_store_push_lag_seconds` | gauge | | how long the last message was on its way |
@@ -170,8 +170,9 @@
 //!
 //! `macros` and `metrics` are on by default. `config` and `watch` read files and the
 //! environment; `retry` and `rate-limit` bring the attributes of those names and what they are
-//! without attributes (`Retry`, `RateLimiter`); `test-util` is for dev-dependencies. Timeouts,
-//! bulkheads and fallbacks are always there.
+//! without attributes (`Retry`, `RateLimiter`); `redis` shares circuits between processes, and
+//! `redis-tls` does so over TLS; `test-util` is for dev-dependencies. Timeouts, bulkheads and
+//! fallbacks are always there.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

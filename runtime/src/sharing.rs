@@ -54,7 +54,9 @@ pub enum WhenStoreIsLost {
     /// what it has seen itself, which it has counted all along.
     #[default]
     Local,
-    /// All calls are rejected until the store is back.
+    /// All calls are rejected until the store is back: each circuit is forced open, by
+    /// `breakerbox`, and the rejections are of the kind
+    /// [`ForcedOpen`](crate::RejectedKind::ForcedOpen).
     OpenFails,
     /// All calls are let through for so long, then it is as with [`Local`](Self::Local).
     Admit(Duration),

@@ -131,6 +131,40 @@ fn leave_that_comes_after_its_caller_is_gone_is_given_back_at_once() {
     });
 }
 
+/// They rang once, and leave was asked for once: the others waited in vain.
+#[test]
+fn calls_that_come_at_once_get_as_many_places_as_there_are() {
+    on_each(|backing| {
+        // Less than until a lease is renewed, which also looked who waits.
+        let wait = Duration::from_millis(500);
+        let [a, b] = backing.processes(POLICY.probes(5).probe_wait(wait));
+        open(&a, &b);
+        let asks = || a.breaker.acquire();
+        let permits = block_on(async { tokio::join!(asks(), asks(), asks(), asks(), asks()) });
+        for permit in <[_; 5]>::from(permits) {
+            permit.expect("there is a place").success();
+        }
+        a.becomes(State::Closed);
+        b.becomes(State::Closed);
+    });
+}
+
+/// Who asks without waiting is given leave for the next time. Where the next call waits, it was
+/// refused because of the leave that its own process kept, and so was everybody else.
+#[test]
+fn leave_that_was_kept_for_who_does_not_wait_is_for_who_waits_too() {
+    on_each(|backing| {
+        let [a, b] = backing.processes(POLICY);
+        open(&a, &b);
+        a.breaker.try_acquire().expect_err("it does not wait");
+        b.becomes(State::HalfOpen);
+        let permit = block_on(a.breaker.acquire());
+        permit.expect("leave that was given").success();
+        a.becomes(State::Closed);
+        b.becomes(State::Closed);
+    });
+}
+
 /// A call that has waited and then is gone gives back what it may have been given.
 #[test]
 fn many_callers_who_are_gone_before_they_are_answered_leave_nothing_behind() {

@@ -3,9 +3,11 @@
 
 use std::time::Duration;
 
+use breakerbox::Event;
 use breakerbox::Policy;
 use breakerbox::Redis;
 use breakerbox::State;
+use breakerbox::Warning;
 use breakerbox_servers::Server;
 
 use super::calm::calmly_panicking;
@@ -76,6 +78,12 @@ fn a_key_that_is_something_else_sets_one_circuit_apart_until_it_is_gone() {
         server.order(&["SET", KEY, "somebody's"]);
         let [a, b] = std::array::from_fn(|_| start(&server));
         is_apart(&a, &b);
+        a.eventually("it is told, with what is wrong", || {
+            a.count(|event| {
+                matches!(event, Event::Warning(Warning::NotShared { service, cause })
+                    if *service == "shared" && cause.contains("WRONGTYPE"))
+            }) == 1
+        });
         let key = server.order(&["GET", KEY]);
         assert_eq!(key.text(), "somebody's", "it is not ours to touch");
         server.order(&["DEL", KEY]);

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use breakerbox::Event;
 use breakerbox::Policy;
 use breakerbox::RejectedKind;
 use breakerbox::State;
@@ -56,6 +57,11 @@ fn who_would_rather_reject_does_until_the_store_is_back() {
             process.eventually("it is told", || {
                 process.moves(State::Closed, State::ForcedOpen) == times
             });
+            let says_how_long = |event: &Event| {
+                matches!(event, Event::Transition(it)
+                    if it.to == State::ForcedOpen && it.open_for.is_some())
+            };
+            assert_eq!(process.count(says_how_long), 0, "nobody knows");
             proxy.heal();
             process.becomes(State::Closed);
             process.succeed();

@@ -129,7 +129,14 @@ pub struct Breaker {
 /// Whether a call waits for leave to probe.
 #[derive(Clone, Copy)]
 enum Waits {
+    /// It comes again, and is to find leave then.
     Not,
+    /// It has waited, and is gone if it is not let in.
+    #[cfg_attr(
+        not(feature = "redis"),
+        expect(dead_code, reason = "nobody has to be waited for")
+    )]
+    NoLonger,
     /// At most until the timeout strikes that is around it in its own stack.
     #[cfg_attr(
         not(feature = "redis"),
@@ -223,7 +230,7 @@ impl Breaker {
             }
             return self.try_acquire_timed(seen, duties);
         }
-        self.try_acquire_cold()
+        self.try_acquire_cold(Waits::Not)
     }
 
     /// The usual way in: the circuit is closed. Otherwise the guard is outside.
@@ -247,7 +254,7 @@ impl Breaker {
     #[inline(never)]
     fn try_acquire_timed(&self, seen: Word, duties: Duties) -> Result<Permit<'_>, Rejected> {
         match self.begin(seen, duties) {
-            Stamp::OUTSIDE => self.try_acquire_cold(),
+            Stamp::OUTSIDE => self.try_acquire_cold(Waits::Not),
             stamp => {
                 let guard = Guard::admitted(self, seen, stamp);
                 Ok(Permit { guard })
@@ -347,12 +354,12 @@ impl Breaker {
     }
 
     #[cold]
-    fn try_acquire_cold(&self) -> Result<Permit<'_>, Rejected> {
+    fn try_acquire_cold(&self, waits: Waits) -> Result<Permit<'_>, Rejected> {
         if let Some(rejected) = self.refuse_at_once() {
             return Err(rejected);
         }
         let now = self.service.host.clock.now();
-        match self.leave(Waits::Not, |generation| inside::is_inside(self, generation)) {
+        match self.leave(waits, |generation| inside::is_inside(self, generation)) {
             Leave::NotNeeded => self.try_acquire_here(now),
             Leave::Riding(seen) | Leave::Given(seen) => Ok(self.admitted(seen, now)),
             Leave::Asked(_) | Leave::Busy | Leave::TooLate => {

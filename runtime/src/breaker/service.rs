@@ -337,7 +337,9 @@ impl Service {
         (by, origin): (Option<By>, Option<Arc<str>>),
         at: SystemTime,
     ) -> Event {
-        let open_for = change.until.map(|until| until.since(change.at));
+        // What ends at the end of time has no length to tell.
+        let until = change.until.filter(|until| *until != Tick(u64::MAX));
+        let open_for = until.map(|until| until.since(change.at));
         match change.scope {
             Scope::Seen => Event::Transition(Transition {
                 service: self.name,

@@ -123,10 +123,17 @@ impl Breaker {
         if is_inside(generation) {
             return Leave::Riding(Word::new(generation, Ticket::RIDING, Phase::Leased));
         }
+        // Whoever wanted it may have been another one.
+        let kept = member.probes(|probes| probes.take_kept(generation));
+        let given = kept.map(|place| Leave::Given(Word::new(generation, place, Phase::Leased)));
         let wait = self.policy().get_probe_wait();
         if let Waits::Until(around) = waits
             && !wait.is_zero()
         {
+            if let Some(given) = given {
+                member.bell.notify_one();
+                return given;
+            }
             let host = &self.service.host;
             let until = Deadline::nearest(host, around);
             let left = until.map(|until| until.since(host.clock.now()));
@@ -137,12 +144,11 @@ impl Breaker {
             member.bell.notify_one();
             return asked.map_or(Leave::Busy, Leave::Asked);
         }
-        let kept = member.probes(|probes| probes.take_kept(generation));
-        member.bell.notify_one();
-        match kept {
-            Some(place) => Leave::Given(Word::new(generation, place, Phase::Leased)),
-            None => Leave::Busy,
+        if !matches!(waits, Waits::NoLonger) {
+            member.probes(Probes::want);
         }
+        member.bell.notify_one();
+        given.unwrap_or(Leave::Busy)
     }
 
     /// An override whose time has passed ends before anybody asks what lies beneath it: the
@@ -512,7 +518,7 @@ impl Guard<'_> {
     }
 
     fn ask_the_circuit(&mut self) {
-        if let Ok(permit) = self.breaker().try_acquire() {
+        if let Ok(permit) = self.breaker().try_acquire_cold(Waits::NoLonger) {
             *self = permit.guard;
         }
     }

@@ -9,6 +9,7 @@ use std::thread;
 use std::time::Duration;
 use std::time::Instant;
 
+use tokio::sync::Semaphore;
 use tokio::sync::watch;
 use tokio::time;
 
@@ -28,13 +29,16 @@ use crate::rules::fleet::View;
 use crate::store::Note;
 use crate::store::Store;
 use crate::store::StoreError;
-use crate::store::Submission;
 
 /// A command that is not done by then is not done.
 const WITHIN: Duration = Duration::from_millis(250);
 
 /// How often a circuit is asked for although nothing says that it has moved.
 const LOOK: Duration = Duration::from_secs(30);
+
+/// So many circuits of a process are asked for at a time. When a connection stands all of them
+/// are, and each has to have its answer in time.
+pub(super) const LOOKS_AT_ONCE: usize = 16;
 
 /// How soon it is tried again whether a circuit is all right that was not, and how late.
 const SOONEST: Duration = Duration::from_secs(1);
@@ -60,6 +64,8 @@ pub(super) struct Crew {
     look_at: Instant,
     pause: Duration,
     ears: Arc<Ears>,
+    /// Whose turn it is to ask how its circuit stands.
+    looks: Arc<Semaphore>,
     /// The numbers that this process has told the others.
     numbers: Option<String>,
     /// When they are told again.
@@ -71,6 +77,7 @@ impl Crew {
         breaker: &'static Breaker,
         store: &Arc<dyn Store>,
         ears: &Arc<Ears>,
+        looks: &Arc<Semaphore>,
     ) -> Option<Self> {
         let now = Instant::now();
         Some(Self {
@@ -86,6 +93,7 @@ impl Crew {
             look_at: now,
             pause: SOONEST,
             ears: Arc::clone(ears),
+            looks: Arc::clone(looks),
             numbers: None,
             // What is for people is not in haste, and others are.
             compare_at: now + SOONEST.mul_f64(fastrand::f64()),
@@ -149,6 +157,13 @@ impl Crew {
         }
         if self.member.probes(|probes| probes.want_leave(now)) {
             self.acquire().await;
+            if self
+                .member
+                .probes(|probes| probes.want_leave(Instant::now()))
+            {
+                // Several rang at once, and each wants leave of its own.
+                self.member.bell.notify_one();
+            }
         }
         let flush = self.flush(false).await;
         let compare = self.compare().await;
@@ -161,8 +176,12 @@ impl Crew {
 
     /// Asks how the circuit stands. Says whether that is known now.
     async fn look(&mut self) -> bool {
+        // Nobody closes it. The time of the command begins when it is its turn.
+        let turn = Box::pin(Arc::clone(&self.looks).acquire_owned());
+        let turn = self.answer(turn).await;
         let told = self.member.told();
         let looked = self.submit(self.view(), Command::Sync).await;
+        drop(turn);
         let Ok(reply) = looked else {
             // It is asked again when there is a connection, or by the pause of what is wrong.
             self.look_at = Instant::now() + self.pause;
@@ -286,7 +305,9 @@ impl Crew {
         if let Err(error) = &answer
             && error.is_about_one_circuit()
         {
-            self.member.set_apart(Some(Arc::from(error.to_string())));
+            let cause = Arc::from(error.to_string());
+            self.ears.apart(self.breaker.name(), &cause, Instant::now());
+            self.member.set_apart(Some(cause));
             self.look_at = Instant::now() + self.pause;
             self.pause = (self.pause * 2).min(LATEST);
         }
@@ -295,7 +316,7 @@ impl Crew {
 
     /// Waits for the store. Calls that wait for leave do not wait as long: they are told when
     /// their time is over, also those that come meanwhile.
-    async fn answer(&self, mut submission: Submission<'_>) -> Result<Reply, StoreError> {
+    async fn answer<T>(&self, mut submission: impl Future<Output = T> + Unpin) -> T {
         let mut is_rung = false;
         let answer = loop {
             let next = self

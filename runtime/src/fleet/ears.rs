@@ -7,6 +7,8 @@ use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::MutexGuard;
 use std::sync::PoisonError;
+use std::time::Duration;
+use std::time::Instant;
 
 use crate::breaker::Breaker;
 use crate::breaker::News;
@@ -26,11 +28,18 @@ pub(crate) enum Heard {
     Lost(StoreError, WhenStoreIsLost),
     /// Others go by other numbers.
     Differ(&'static str, Vec<Difference>),
+    /// The store does not take the circuit.
+    Apart(&'static str, Arc<str>),
 }
+
+/// So long nobody is told again of what concerns many circuits, and comes and goes.
+const KNOWN: Duration = Duration::from_secs(600);
 
 pub(super) struct Ears {
     link: Arc<Link>,
     breakers: Mutex<HashMap<String, &'static Breaker>>,
+    /// Why circuits were not taken, and when that was told.
+    apart: Mutex<Vec<(Arc<str>, Instant)>>,
     /// A registry is one that may be used after a panic, and so is what it tells with.
     tell: AssertUnwindSafe<Box<dyn Fn(Heard) + Send + Sync>>,
 }
@@ -40,6 +49,7 @@ impl Ears {
         Self {
             link,
             breakers: Mutex::default(),
+            apart: Mutex::default(),
             tell: AssertUnwindSafe(tell),
         }
     }
@@ -74,6 +84,20 @@ impl Ears {
     /// Others go by other numbers than the circuit of this service.
     pub(super) fn differ(&self, service: &'static str, differences: Vec<Difference>) {
         (self.tell)(Heard::Differ(service, differences));
+    }
+
+    /// The store does not take the circuit of this service.
+    pub(super) fn apart(&self, service: &'static str, cause: &Arc<str>, now: Instant) {
+        let mut told = self.apart.lock().unwrap_or_else(PoisonError::into_inner);
+        told.retain(|(_, at)| now.saturating_duration_since(*at) < KNOWN);
+        let is_news = told.iter().all(|(known, _)| known != cause);
+        if is_news {
+            told.push((Arc::clone(cause), now));
+        }
+        drop(told);
+        if is_news {
+            (self.tell)(Heard::Apart(service, Arc::clone(cause)));
+        }
     }
 
     /// All circuits, and whether they are lost from now on: none is missed that joins meanwhile.
@@ -143,5 +167,37 @@ impl Listener for Ears {
         if let Some(member) = breaker.and_then(Breaker::member) {
             member.compare_again();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_concerns_many_circuits_is_told_once_in_a_while() {
+        let heard: Arc<Mutex<Vec<Heard>>> = Arc::default();
+        let ears = Ears::new(Arc::new(Link::new(1, WhenStoreIsLost::Local)), {
+            let heard = Arc::clone(&heard);
+            Box::new(move |told| heard.lock().expect("nobody panics").push(told))
+        });
+        let (denied, full) = (
+            Arc::from("it does not allow that"),
+            Arc::from("it has no room"),
+        );
+        let now = Instant::now();
+        for service in ["stripe", "mail"] {
+            ears.apart(service, &denied, now);
+        }
+        ears.apart("stripe", &full, now);
+        ears.apart("stripe", &denied, now + KNOWN / 2);
+        ears.apart("mail", &denied, now + KNOWN);
+        let told = heard.lock().expect("nobody panics").clone();
+        let expected = [
+            Heard::Apart("stripe", Arc::clone(&denied)),
+            Heard::Apart("stripe", full),
+            Heard::Apart("mail", denied),
+        ];
+        assert_eq!(told, expected);
     }
 }

@@ -22,6 +22,7 @@ use std::thread;
 use std::time::Duration;
 
 use tokio::runtime;
+use tokio::sync::Semaphore;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::mpsc::unbounded_channel;
@@ -42,6 +43,7 @@ use crate::store::Store;
 use crate::store::StoreError;
 
 use crew::Crew;
+use crew::LOOKS_AT_ONCE;
 use ears::Ears;
 
 pub(crate) use ears::Heard;
@@ -167,6 +169,7 @@ async fn keep(
     is_closing: watch::Receiver<bool>,
 ) {
     store.start(Arc::clone(&ears) as Arc<_>);
+    let looks = Arc::new(Semaphore::new(LOOKS_AT_ONCE));
     let mut crews = JoinSet::new();
     let mut closing = is_closing.clone();
     loop {
@@ -175,7 +178,7 @@ async fn keep(
             biased;
             order = ordered.recv() => match order {
                 Some(Order::Join(breaker)) => {
-                    if let Some(crew) = Crew::new(breaker, &store, &ears) {
+                    if let Some(crew) = Crew::new(breaker, &store, &ears, &looks) {
                         crews.spawn_local(crew.run(is_closing.clone()));
                     }
                 }

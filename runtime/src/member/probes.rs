@@ -104,18 +104,22 @@ impl Probes {
         Some(self.next_id)
     }
 
-    /// A call wants leave and does not wait.
-    pub(crate) fn take_kept(&mut self, generation: u64) -> Option<u32> {
+    /// A call wants leave, does not wait, and may come again.
+    pub(crate) fn want(&mut self) {
         self.is_wanted = true;
+    }
+
+    /// The leave that is kept, for a call of this generation.
+    pub(crate) fn take_kept(&mut self, generation: u64) -> Option<u32> {
         let (place, _) = self.kept.take()?;
-        self.vain = Duration::ZERO;
         let known = self.places.get(place as usize).copied().flatten()?;
-        if known.generation == generation && !known.is_lost {
-            return Some(place);
+        if known.generation != generation || known.is_lost {
+            // It is of a round that is over.
+            self.end(place, RELEASED);
+            return None;
         }
-        // It is of a round that is over.
-        self.end(place, RELEASED);
-        None
+        self.vain = Duration::ZERO;
+        Some(place)
     }
 
     pub(crate) fn poll(&mut self, id: u64, context: &Context<'_>) -> Poll<Answer> {
@@ -463,21 +467,33 @@ mod tests {
     fn leave_for_those_who_do_not_wait_is_kept_for_a_moment() {
         let (mut probes, now) = (Probes::default(), Instant::now());
         assert_eq!(probes.take_kept(3), None);
+        assert!(!probes.want_leave(now));
+        probes.want();
         assert!(probes.want_leave(now));
         probes.granted(7, 1, 3, now);
         assert!(!probes.want_leave(now));
         assert_eq!(probes.take_kept(3), Some(0));
         // Nobody comes for the next one.
-        probes.take_kept(3);
+        probes.want();
         probes.granted(8, 1, 3, now);
         probes.pass_time(now + KEPT);
         assert_eq!(ends(&mut probes), [Some(8)]);
         // Whoever comes seldom finds it one day.
-        probes.take_kept(3);
+        probes.want();
         probes.granted(9, 1, 3, now);
         probes.pass_time(now + KEPT);
         assert_eq!(ends(&mut probes), []);
         assert_eq!(probes.take_kept(3), Some(1));
+    }
+
+    #[test]
+    fn leave_of_another_generation_is_given_back_and_not_renewed() {
+        let (mut probes, now) = (Probes::default(), Instant::now());
+        probes.want();
+        probes.granted(7, 1, 3, now);
+        assert_eq!(probes.take_kept(4), None);
+        assert_eq!(ends(&mut probes), [Some(7)]);
+        assert_eq!(probes.renewals(now + LEASE), []);
     }
 
     #[test]

@@ -37,7 +37,7 @@ pub(crate) fn publish(fleet: &Fleet, breakers: &[&Breaker]) {
 pub(crate) fn describe() {
     describe_gauge!(
         "breakerbox_store_up",
-        "1 while this process decides together with the others, 0 while the store is lost."
+        "1 while the store is reached, 0 while it is lost. It may refuse some circuit all the same."
     );
     describe_gauge!(
         "breakerbox_config_mismatch",

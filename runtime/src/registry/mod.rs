@@ -316,7 +316,10 @@ impl Registry {
     /// most, and is meant for the end of `main`. A listener that calls it does not wait
     /// for itself.
     ///
-    /// Calls are guarded afterwards as before.
+    /// Where circuits are shared, the others are told first what there is still to tell, for half
+    /// a second at most, and this process gives back its leave to probe.
+    ///
+    /// Calls are guarded afterwards as before, but by what this process sees itself.
     pub fn close(&self) {
         if self.inner.closed.swap(true, SeqCst) {
             return;

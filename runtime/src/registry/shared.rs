@@ -153,6 +153,9 @@ impl Inner {
                     differences,
                 });
             }
+            Heard::Apart(service, cause) => {
+                return self.warn(Warning::NotShared { service, cause });
+            }
         };
         if self.listeners.is_empty()
             && self.speaks

@@ -69,6 +69,10 @@ impl Fault {
             return Self::of_server(last.code(), last.details().unwrap_or_default());
         }
         match error.kind() {
+            // The words of the parser are many lines, and say nothing of what is there.
+            ErrorKind::Parse => Self::Lost(StoreError::Unavailable(
+                "what answers there does not speak as Redis does".into(),
+            )),
             ErrorKind::AuthenticationFailed => Self::Lost(StoreError::Denied(said(error).into())),
             // What cannot be read shows that replies and commands do not belong together.
             _ => Self::Lost(StoreError::Unavailable(said(error).into())),
@@ -210,5 +214,15 @@ mod tests {
             let error = io::Error::from(kind).into();
             assert_eq!(label(Fault::of(&error)), ("unavailable", true), "{kind}");
         }
+    }
+
+    #[test]
+    fn what_is_no_redis_is_said_in_one_line() {
+        let http = RedisError::from((ErrorKind::Parse, "Unexpected `84`\nUnexpected `72`\n"));
+        let Fault::Lost(error) = Fault::of(&http) else {
+            panic!("nothing good comes of it");
+        };
+        assert_eq!(error.label(), "unavailable");
+        assert!(!error.to_string().contains('\n'), "{error}");
     }
 }

@@ -114,8 +114,11 @@ impl Redis {
         self
     }
 
-    /// A file of certificates in PEM that are trusted, instead of the roots of the web. It is
-    /// an error where no address is `rediss://`.
+    /// A file of certificates in PEM that are trusted, instead of the roots of the web. A
+    /// certificate that a server has signed itself is trusted, too, unless it is marked as that
+    /// of an authority (`CA:TRUE`, as `openssl req -x509` marks it).
+    ///
+    /// It is an error where no address is `rediss://`.
     #[must_use]
     pub fn ca_file(mut self, path: impl Into<PathBuf>) -> Self {
         self.files.ca = Some(path.into());

@@ -1,0 +1,133 @@
+//! What the others are told.
+
+use super::*;
+
+/// It was told as one that came after their failures, and ended their row.
+#[test]
+fn a_success_of_an_outage_does_not_end_the_row_of_others() {
+    let store = |_: &Command| answer(Status::Done, &SUSPECT);
+    play("row", WhenStoreIsLost::Local, store, async |scene| {
+        scene.end(false);
+        scene.end(true);
+        scene.ears.up();
+        eventually(|| scene.member().known().epoch == 9).await;
+        scene.end(false);
+        eventually(|| !scene.flushes().is_empty()).await;
+        assert_eq!(scene.flushes(), [(false, 1)]);
+    });
+}
+
+/// The message that there are more of them took back what was to be told.
+#[test]
+fn a_success_after_failures_of_others_is_told_although_there_are_more_of_them() {
+    let store = |_: &Command| answer(Status::Done, &SUSPECT);
+    play("more", WhenStoreIsLost::Local, store, async |scene| {
+        scene.ears.up();
+        eventually(|| scene.member().known().epoch == 9).await;
+        task::yield_now().await;
+        scene.end(true);
+        let told = Told {
+            what: What::Suspect,
+            snapshot: SUSPECT,
+            now: 9,
+            instance: 2,
+            live: None,
+        };
+        scene.ears.told("more", &told, &Arc::from("other"));
+        eventually(|| !scene.flushes().is_empty()).await;
+        assert_eq!(scene.flushes(), [(true, 0)]);
+    });
+}
+
+/// Where nobody knows whether it was done, it was done twice or not at all.
+#[test]
+fn a_reset_is_told_again_unless_something_has_happened_since() {
+    for (moves, expected) in [(false, 2), (true, 1)] {
+        let asked = AtomicU64::new(0);
+        let store = move |command: &Command| match command {
+            Command::Force(Force::Reset) if asked.fetch_add(1, Relaxed) == 0 => {
+                Some(Err(StoreError::Unavailable("it is gone".into())))
+            }
+            _ if moves && asked.load(Relaxed) > 0 => answer(
+                Status::Done,
+                &Snapshot {
+                    epoch: 10,
+                    ..LONG_OPEN
+                },
+            ),
+            _ => answer(Status::Done, &LONG_OPEN),
+        };
+        let is_reset =
+            |command: &Command| matches!(command, Command::Force(Force::Reset)).then_some(());
+        let is_sync = |command: &Command| (*command == Command::Sync).then_some(());
+        play("reset", WhenStoreIsLost::Local, store, async |scene| {
+            scene.ears.up();
+            eventually(|| scene.breaker.state() == State::Open).await;
+            let syncs = scene.asked(is_sync).len();
+            scene.breaker.reset();
+            eventually(|| scene.asked(is_sync).len() > syncs).await;
+            task::yield_now().await;
+            assert_eq!(scene.asked(is_reset).len(), expected);
+            // What has happened since is in force here, too.
+            eventually(|| scene.breaker.state() == State::Open).await;
+        });
+    }
+}
+
+/// An answer or a message that did not know of it yet took it off for a moment.
+#[test]
+fn what_somebody_wants_stands_until_the_store_knows_of_it() {
+    let store = |command: &Command| match command {
+        Command::Force(_) => None,
+        _ => answer(Status::Done, &CLOSED),
+    };
+    play("wanted", WhenStoreIsLost::Local, store, async |scene| {
+        scene.ears.up();
+        eventually(|| scene.member().known().epoch == 9).await;
+        let forced = scene.breaker.force_open(HOUR, "ana", "a test");
+        forced.expect("it has all it needs");
+        let told = Told {
+            what: What::Restored,
+            snapshot: HALF_OPEN,
+            now: 9,
+            instance: 2,
+            live: None,
+        };
+        scene.ears.told("wanted", &told, &Arc::from("other"));
+        assert_eq!(scene.breaker.state(), State::ForcedOpen);
+    });
+}
+
+/// Until then what is heard is only known, and it is in force afterwards.
+#[test]
+fn what_was_heard_before_the_store_knew_what_somebody_wants_is_in_force_after_it() {
+    let speaks = Arc::new(Mutex::new(None::<Arc<Ears>>));
+    let ears = Arc::clone(&speaks);
+    let snapshot = Snapshot {
+        epoch: 10,
+        ..LONG_OPEN
+    };
+    let store = move |command: &Command| match command {
+        Command::Force(_) => {
+            let told = Told {
+                what: What::Restored,
+                snapshot: snapshot.clone(),
+                now: 9,
+                instance: 2,
+                live: None,
+            };
+            if let Some(ears) = &*ears.lock().expect("nobody panics with it") {
+                ears.told("heard", &told, &Arc::from("other"));
+            }
+            answer(Status::Stale, &snapshot)
+        }
+        _ => answer(Status::Done, &CLOSED),
+    };
+    play("heard", WhenStoreIsLost::Local, store, async |scene| {
+        *speaks.lock().expect("nobody panics with it") = Some(Arc::clone(&scene.ears));
+        scene.ears.up();
+        eventually(|| scene.member().known().epoch == 9).await;
+        scene.breaker.clear_override();
+        eventually(|| scene.breaker.state() == State::Open).await;
+    });
+}
