@@ -82,8 +82,8 @@ impl Source {
         let mut code = bare(text);
         let tests = code.find("\nmod tests {");
         code.truncate(tests.unwrap_or(code.len()));
-        if name.ends_with("/tests.rs") {
-            // They have a file of their own.
+        if name.ends_with("/tests.rs") || name.contains("/tests/") {
+            // They have files of their own.
             code.clear();
         }
         Self {

@@ -169,7 +169,6 @@ impl Cells {
         spans
     }
 
-    /// What the window of `era` holds at `now`, over all threads.
     /// What has ended in the window, by bucket, oldest first.
     #[cfg(feature = "redis")]
     pub(crate) fn by_bucket(&self, era: Era, time: Time, now: Tick) -> Vec<(u64, Sums)> {
@@ -182,6 +181,7 @@ impl Cells {
         buckets
     }
 
+    /// What the window of `era` holds at `now`, over all threads.
     pub(crate) fn total(&self, era: Era, time: Time, now: Tick) -> Total {
         let mut total = Total::default();
         let claimed = CLAIMED.load(Acquire);

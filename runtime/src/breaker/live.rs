@@ -65,6 +65,7 @@ impl Breaker {
 
     /// What is written here otherwise has changed, so other keys of the live changes may go with
     /// it.
+    #[cfg(feature = "config")]
     pub(crate) fn judge_live_again(&self) {
         if let Some(member) = self.member() {
             let held = self.hold();

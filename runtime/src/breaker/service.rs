@@ -337,8 +337,10 @@ impl Service {
         (by, origin): (Option<By>, Option<Arc<str>>),
         at: SystemTime,
     ) -> Event {
-        // What ends at the end of time has no length to tell.
-        let until = change.until.filter(|until| *until != Tick(u64::MAX));
+        // What is forced until the end of time is so until further notice.
+        let is_until_further_notice =
+            |until: &Tick| *until == Tick(u64::MAX) && is_by_hand(change.reason);
+        let until = change.until.filter(|until| !is_until_further_notice(until));
         let open_for = until.map(|until| until.since(change.at));
         match change.scope {
             Scope::Seen => Event::Transition(Transition {

@@ -6,11 +6,13 @@ use std::fmt::Debug;
 use std::marker::PhantomData;
 use std::pin::Pin;
 
+use breakerbox::Registry;
 use breakerbox::bulkhead;
 use breakerbox::circuit_breaker;
 use breakerbox::policies;
 use breakerbox::resilient;
 use breakerbox::timeout;
+use breakerbox::with_registry;
 
 use super::PayError;
 use super::hang;
@@ -193,7 +195,10 @@ async fn the_futures_of_a_block_can_be_sent_and_stay_apart() {
         is_send(client.stacked()),
         is_send(client.next()),
     );
-    let (own, stacked, next) = tokio::join!(calls.0, calls.1, calls.2);
+    // Another test counts what the global one has seen.
+    let apart = Registry::builder().build().unwrap();
+    let calls = async { tokio::join!(calls.0, calls.1, calls.2) };
+    let (own, stacked, next) = with_registry(apart, calls).await;
     assert_eq!(own, Ok(([1].as_slice(), 3 + 3 + 7)));
     assert!(matches!(stacked, Err(PayError::TimedOut(_))), "{stacked:?}");
     assert_eq!(next, Ok([1; 3]));
