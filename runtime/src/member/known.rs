@@ -18,7 +18,7 @@ pub(crate) struct Known {
     /// Zero where nothing has been told.
     pub(crate) epoch: u64,
     /// The epoch since which calls are counted together: an override that lay over a closed
-    /// circuit and is over leaves the counts as they were.
+    /// circuit and is over leaves the counts as they were, and so does a store that forgets.
     pub(crate) counts_since: u64,
     pub(crate) phase: Phase,
     /// Whether the circuit is still to move as it says.
@@ -43,7 +43,9 @@ impl Known {
     pub(crate) fn learn(&mut self, snapshot: &Snapshot, told: u64, now: Tick) {
         let here = |then: u64| now + Duration::from_millis(then.saturating_sub(told));
         let heard = Instant::now();
-        let goes_on = snapshot.epoch == self.epoch || self.cover_has_ended(snapshot, now);
+        let goes_on = snapshot.epoch == self.epoch
+            || self.cover_has_ended(snapshot, now)
+            || self.was_forgotten(snapshot);
         *self = Self {
             epoch: snapshot.epoch,
             counts_since: if goes_on {
@@ -72,6 +74,15 @@ impl Known {
         self.cover.as_ref().is_some_and(|(_, until)| *until <= now)
             && snapshot.cover.is_none()
             && snapshot.phase == self.phase
+    }
+
+    /// Whether the store has forgotten a closed circuit, or counts one anew that it had forgotten:
+    /// what the others have not been told yet goes on to count.
+    fn was_forgotten(&self, snapshot: &Snapshot) -> bool {
+        self.counts_since != 0
+            && (snapshot.epoch == 0 || self.epoch == 0)
+            && (self.phase == Phase::Closed && snapshot.phase == Phase::Closed)
+            && (self.cover.is_none() && snapshot.cover.is_none())
     }
 
     /// Whether successes matter to the others.

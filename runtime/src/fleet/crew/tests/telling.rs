@@ -131,3 +131,32 @@ fn what_was_heard_before_the_store_knew_what_somebody_wants_is_in_force_after_it
         eventually(|| scene.breaker.state() == State::Open).await;
     });
 }
+
+/// M20. They were dropped with what had been told before them, and where no more came the circuit
+/// stayed closed.
+#[test]
+fn failures_that_nobody_was_told_of_are_told_to_a_store_that_has_forgotten_the_circuit() {
+    let has_forgotten = Arc::new(AtomicBool::new(false));
+    let store = {
+        let has_forgotten = Arc::clone(&has_forgotten);
+        move |command: &Command| match command {
+            Command::Sync if has_forgotten.load(Relaxed) => {
+                answer(Status::Done, &Snapshot::default())
+            }
+            _ => answer(Status::Done, &CLOSED),
+        }
+    };
+    play("forgotten", WhenStoreIsLost::Local, store, async |scene| {
+        scene.ears.up();
+        eventually(|| scene.member().known().epoch == CLOSED.epoch).await;
+        has_forgotten.store(true, Relaxed);
+        for _ in 0..3 {
+            scene.end(false);
+        }
+        // It is asked how the circuit stands before anything is told.
+        scene.member().ask_again();
+        scene.member().bell.notify_one();
+        eventually(|| !scene.flushes().is_empty()).await;
+        assert_eq!(scene.flushes(), [(false, 3)]);
+    });
+}
