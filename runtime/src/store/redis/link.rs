@@ -88,6 +88,22 @@ impl Link {
         }
     }
 
+    /// Waits until it is worth while to [`look`](Self::look).
+    pub(super) async fn has_changed(&self) {
+        match self {
+            Self::Server(_) => std::future::pending().await,
+            Self::Cluster(cluster) => cluster.has_changed().await,
+        }
+    }
+
+    /// Sets right what has changed.
+    pub(super) async fn look(&self) -> Result<(), Fault> {
+        match self {
+            Self::Server(_) => Ok(()),
+            Self::Cluster(cluster) => cluster.look().await,
+        }
+    }
+
     pub(super) fn polls(&self, plan: &Plan) -> Option<Duration> {
         match self {
             Self::Server(server) => server.is_mute().then(|| plan.poll()),

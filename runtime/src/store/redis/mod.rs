@@ -4,6 +4,7 @@
 mod address;
 mod backoff;
 mod calls;
+mod changes;
 mod cluster;
 #[cfg(test)]
 mod conformance;
