@@ -30,7 +30,7 @@ use crate::store::redis::server::try_script;
 use crate::store::redis::slots::Slots;
 use crate::store::redis::slots::redirected;
 use crate::store::redis::slots::slot;
-use crate::store::redis::tls::Tls;
+use crate::store::redis::stream::Dialer;
 use crate::store::redis::wire;
 
 pub(super) struct Cluster {
@@ -65,13 +65,13 @@ impl Cluster {
     /// Connects to the first of `nodes` that answers, and by it to the others.
     pub(super) async fn connect(
         nodes: &[Address],
-        tls: Option<&Tls>,
+        dialer: &Dialer,
         calls: &Arc<Calls>,
         pushes: &Arc<Pushes>,
     ) -> Result<Self, StoreError> {
         let mut cause = StoreError::Unavailable("no node was named".into());
         for node in nodes {
-            match Self::connect_by(node, tls, calls, pushes).await {
+            match Self::connect_by(node, dialer, calls, pushes).await {
                 Ok(cluster) => return Ok(cluster),
                 Err(error) => cause = error,
             }
@@ -81,17 +81,17 @@ impl Cluster {
 
     async fn connect_by(
         node: &Address,
-        tls: Option<&Tls>,
+        dialer: &Dialer,
         calls: &Arc<Calls>,
         pushes: &Arc<Pushes>,
     ) -> Result<Self, StoreError> {
-        let subscriber = Connection::open(node, tls, pushes.clock(), pushes.taker()).await?;
+        let subscriber = Connection::open(node, dialer, pushes.clock(), pushes.taker()).await?;
         let cluster = Self {
             subscriber,
             calls: Arc::clone(calls),
             slots: Mutex::default(),
             changes: Changes::default(),
-            nodes: Nodes::new(tls.cloned()),
+            nodes: Nodes::new(dialer.clone()),
         };
         let steps = async {
             cluster.learn_slots().await?;

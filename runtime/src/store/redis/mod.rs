@@ -15,6 +15,7 @@ mod differential;
 mod ear;
 mod fault;
 mod link;
+mod names;
 mod nodes;
 mod options;
 mod plan;

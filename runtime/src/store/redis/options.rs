@@ -12,6 +12,7 @@ use crate::store::redis::address::Login;
 use crate::store::redis::address::Place;
 use crate::store::redis::plan::Plan;
 use crate::store::redis::plan::Target;
+use crate::store::redis::stream::Dialer;
 use crate::store::redis::tls::Files;
 use crate::store::redis::tls::Tls;
 
@@ -186,10 +187,10 @@ impl Redis {
         }
         Ok(Plan {
             target,
-            tls: match has_tls {
+            dialer: Dialer::new(match has_tls {
                 true => Some(Tls::load(&self.files)?),
                 false => None,
-            },
+            }),
             prefix: self.prefix.clone(),
             origin,
             lease: self.lease,
