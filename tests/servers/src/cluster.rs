@@ -5,6 +5,8 @@ use std::ops::Range;
 use crate::error::Error;
 use crate::options::Kind;
 use crate::server::Server;
+use crate::tls::Certificates;
+use crate::tls::Peers;
 use crate::wait::until;
 use crate::wait::wait;
 
@@ -16,6 +18,7 @@ const SLOTS: usize = 16_384;
 #[derive(Debug)]
 pub struct Cluster {
     pub(crate) nodes: Vec<Server>,
+    peers: Option<Peers>,
 }
 
 impl Cluster {
@@ -29,7 +32,7 @@ impl Cluster {
     ///
     /// As [`Options::start`](crate::Options::start).
     pub fn start() -> Result<Self, Error> {
-        Self::of(Self::MASTERS)
+        Self::of(Self::MASTERS, None)
     }
 
     /// Three masters, and node `i + 3` as the replica of node `i`.
@@ -38,8 +41,27 @@ impl Cluster {
     ///
     /// As [`Options::start`](crate::Options::start).
     pub fn with_replicas() -> Result<Self, Error> {
-        let cluster = Self::of(2 * Self::MASTERS)?;
-        for (replica, master) in cluster.nodes[Self::MASTERS..].iter().zip(&cluster.nodes) {
+        let cluster = Self::of(2 * Self::MASTERS, None)?;
+        cluster.replicate()?;
+        Ok(cluster)
+    }
+
+    /// Three masters that speak TLS to each other, and node 3 as the replica of node 0:
+    /// [`urls`](Self::urls) are `rediss://`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Options::start`](crate::Options::start).
+    pub fn with_tls() -> Result<Self, Error> {
+        let cluster = Self::of(Self::MASTERS + 1, Some(Peers::new()?))?;
+        cluster.replicate()?;
+        Ok(cluster)
+    }
+
+    /// Makes the nodes beyond the masters replicas of those.
+    fn replicate(&self) -> Result<(), Error> {
+        let replicas = &self.nodes[Self::MASTERS..];
+        for (replica, master) in replicas.iter().zip(&self.nodes) {
             let id = master.order(&["CLUSTER", "MYID"]);
             wait("the replica knows its master", || {
                 let answer = replica.command(&["CLUSTER", "REPLICATE", id.text()]);
@@ -51,17 +73,27 @@ impl Cluster {
         wait("every node knows the replicas", || {
             let knows_all = |node: &Server| {
                 let nodes = node.order(&["CLUSTER", "NODES"]);
-                nodes.text().matches("slave ").count() == Self::MASTERS
+                nodes.text().matches("slave ").count() == replicas.len()
             };
-            cluster.nodes.iter().all(knows_all).then_some(())
+            self.nodes.iter().all(knows_all).then_some(())
         })?;
-        cluster.wait_until_well()?;
-        Ok(cluster)
+        self.wait_until_well()
     }
 
     /// Where the nodes are, masters first.
     pub fn urls(&self) -> Vec<String> {
         self.nodes.iter().map(Server::url).collect()
+    }
+
+    /// The certificates that all nodes show.
+    ///
+    /// # Panics
+    ///
+    /// If they were started without TLS.
+    #[track_caller]
+    pub fn certificates(&self) -> &Certificates {
+        let peers = self.peers.as_ref().expect("they were started without TLS");
+        &peers.certificates
     }
 
     /// The nodes, masters first.
@@ -131,10 +163,12 @@ impl Cluster {
         info.is_ok_and(|info| info.text().contains("cluster_state:ok"))
     }
 
-    fn of(nodes: usize) -> Result<Self, Error> {
+    fn of(nodes: usize, peers: Option<Peers>) -> Result<Self, Error> {
+        let files = peers.as_ref().map(|peers| &peers.certificates);
         let nodes = (0..nodes)
             .map(|_| {
-                let mut options = Server::options().config("cluster-node-timeout 1000");
+                let options = Server::options().config("cluster-node-timeout 1000");
+                let mut options = options.tls_among(files);
                 options.kind = Kind::Node;
                 options.start()
             })
@@ -150,11 +184,12 @@ impl Cluster {
             }
             // All of the earlier ones, as gossip alone takes longer.
             for other in &nodes[..number] {
-                let (port, bus) = (other.port().to_string(), other.plan.ports.bus.to_string());
+                let port = other.plan.port_for_peers().to_string();
+                let bus = other.plan.ports.bus.to_string();
                 node.order(&["CLUSTER", "MEET", "127.0.0.1", &port, &bus]);
             }
         }
-        let cluster = Self { nodes };
+        let cluster = Self { nodes, peers };
         cluster.wait_until_well()?;
         Ok(cluster)
     }

@@ -54,7 +54,10 @@ impl SlotMove<'_> {
     /// old node answers `ASK` for every key.
     #[track_caller]
     pub fn move_keys(&self) {
-        let (slot, port) = (self.slot.to_string(), self.to.port().to_string());
+        let (slot, port) = (
+            self.slot.to_string(),
+            self.to.plan.port_for_peers().to_string(),
+        );
         loop {
             let keys = self.from.order(&["CLUSTER", "GETKEYSINSLOT", &slot, "100"]);
             if keys.elements().is_empty() {

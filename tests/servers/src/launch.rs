@@ -94,6 +94,14 @@ impl Plan {
         Ok(connection)
     }
 
+    /// The port by which other servers know it.
+    pub(crate) fn port_for_peers(&self) -> u16 {
+        match self.options.peers {
+            Some(_) => self.ports.tls,
+            None => self.ports.plain,
+        }
+    }
+
     pub(crate) fn clock_file(&self) -> PathBuf {
         self.folder.path().join("clock")
     }
@@ -105,9 +113,10 @@ impl Plan {
     fn new(options: Options) -> Result<Self, Error> {
         let program = tools::find(options.program)?;
         let folder = TempDir::with_prefix("breakerbox-")?;
-        let certificates = match options.tls {
-            Some(_) => Some(Certificates::write(folder.path())?),
-            None => None,
+        let certificates = match (&options.peers, options.tls) {
+            (Some(peers), _) => Some(peers.clone()),
+            (None, Some(_)) => Some(Certificates::write(folder.path())?),
+            (None, None) => None,
         };
         let mut recipe = Recipe {
             program,
@@ -218,6 +227,12 @@ impl Plan {
                 format!("tls-ca-cert-file {}", files.authority.display()),
                 format!("tls-auth-clients {clients}"),
             ]);
+        }
+        if self.options.peers.is_some() {
+            lines.push("tls-replication yes".into());
+            if self.options.kind == Kind::Node {
+                lines.push("tls-cluster yes".into());
+            }
         }
         lines.extend(self.options.lines.iter().cloned());
         lines.join("\n") + "\n"

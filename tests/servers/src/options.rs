@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use crate::server::Server;
+use crate::tls::Certificates;
 
 /// What a server is started with. [`Server::options`] has the defaults: `redis-server` on a
 /// port of the loopback, nothing written to disk.
@@ -13,6 +14,8 @@ pub struct Options {
     pub(crate) password: Option<String>,
     pub(crate) unix_socket: bool,
     pub(crate) tls: Option<ClientCertificate>,
+    /// Shows these certificates instead of ones of its own, and speaks TLS to other servers.
+    pub(crate) peers: Option<Certificates>,
     pub(crate) clock: bool,
     pub(crate) kind: Kind,
 }
@@ -39,6 +42,7 @@ impl Options {
             password: None,
             unix_socket: false,
             tls: None,
+            peers: None,
             clock: false,
             kind: Kind::Single,
         }
@@ -77,6 +81,16 @@ impl Options {
     /// As [`tls`](Self::tls), and clients without a certificate are turned away.
     pub fn tls_with_client_certificates(mut self) -> Self {
         self.tls = Some(ClientCertificate::Required);
+        self
+    }
+
+    /// One of several that speak TLS to each other and to clients, all with the same
+    /// certificates.
+    pub(crate) fn tls_among(mut self, peers: Option<&Certificates>) -> Self {
+        if let Some(peers) = peers {
+            self = self.tls();
+            self.peers = Some(peers.clone());
+        }
         self
     }
 

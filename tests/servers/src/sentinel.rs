@@ -4,6 +4,8 @@ use crate::error::Error;
 use crate::options::Kind;
 use crate::options::Options;
 use crate::server::Server;
+use crate::tls::Certificates;
+use crate::tls::Peers;
 use crate::wait::until;
 use crate::wait::wait;
 
@@ -16,6 +18,7 @@ use crate::wait::wait;
 pub struct Sentinels {
     servers: [Server; 2],
     sentinels: Vec<Server>,
+    peers: Option<Peers>,
 }
 
 impl Sentinels {
@@ -29,17 +32,34 @@ impl Sentinels {
     ///
     /// As [`Options::start`].
     pub fn start() -> Result<Self, Error> {
-        let master = Server::start()?;
+        Self::among(None)
+    }
+
+    /// The same, where all speak TLS to each other: [`urls`](Self::urls) are `rediss://`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Options::start`].
+    pub fn with_tls() -> Result<Self, Error> {
+        Self::among(Some(Peers::new()?))
+    }
+
+    fn among(peers: Option<Peers>) -> Result<Self, Error> {
+        let files = peers.as_ref().map(|peers| &peers.certificates);
+        let master = Server::options().tls_among(files).start()?;
+        let port = master.plan.port_for_peers();
         let replica = Server::options()
-            .config(&format!("replicaof 127.0.0.1 {}", master.port()))
+            .tls_among(files)
+            .config(&format!("replicaof 127.0.0.1 {port}"))
             .start()?;
         wait("the replica is in step", || replica.in_step().then_some(()))?;
         let sentinels = (0..3)
-            .map(|_| sentinel(master.port()))
+            .map(|_| sentinel(port, files))
             .collect::<Result<_, _>>()?;
         let all = Self {
             servers: [master, replica],
             sentinels,
+            peers,
         };
         wait("the sentinels know all others", || {
             all.sentinels.iter().all(knows_all).then_some(())
@@ -50,6 +70,17 @@ impl Sentinels {
     /// Where the sentinels are.
     pub fn urls(&self) -> Vec<String> {
         self.sentinels.iter().map(Server::url).collect()
+    }
+
+    /// The certificates that all of them show.
+    ///
+    /// # Panics
+    ///
+    /// If they were started without TLS.
+    #[track_caller]
+    pub fn certificates(&self) -> &Certificates {
+        let peers = self.peers.as_ref().expect("they were started without TLS");
+        &peers.certificates
     }
 
     /// The two servers: the first master, and its replica.
@@ -76,13 +107,13 @@ impl Sentinels {
     /// new master once they agree about it.
     #[track_caller]
     pub fn failover(&self) -> &Server {
-        let old = self.master().port();
+        let old = self.master().plan.port_for_peers();
         let order = ["SENTINEL", "FAILOVER", Self::NAME];
         // They refuse while the last failover is not quite over.
         until("a sentinel starts a failover", || {
             (!self.sentinels[0].command(&order).is_error()).then_some(())
         });
-        self.next_master(old)
+        self.master_other_than(old)
     }
 
     /// Kills the master with SIGKILL and returns its port; the sentinels will notice.
@@ -97,9 +128,17 @@ impl Sentinels {
     ///
     /// # Panics
     ///
-    /// If they never do.
+    /// If they never do, or none of the servers is there.
     #[track_caller]
     pub fn next_master(&self, old: u16) -> &Server {
+        let mut servers = self.servers.iter();
+        let old = servers.find(|server| server.port() == old);
+        let old = old.expect("one of the two servers");
+        self.master_other_than(old.plan.port_for_peers())
+    }
+
+    #[track_caller]
+    fn master_other_than(&self, old: u16) -> &Server {
         until("the sentinels agree about another master", || {
             self.agreed(Some(old))
         })
@@ -130,15 +169,17 @@ impl Sentinels {
         if not == Some(port) || ports.any(|other| other != port) {
             return None;
         }
-        let master = self.servers.iter().find(|server| server.port() == port)?;
+        let mut servers = self.servers.iter();
+        let master = servers.find(|server| server.plan.port_for_peers() == port)?;
         let role = master.try_command(&["ROLE"]).ok()?;
         (role.elements().first()?.text() == "master").then_some(master)
     }
 }
 
-fn sentinel(master: u16) -> Result<Server, Error> {
+fn sentinel(master: u16, peers: Option<&Certificates>) -> Result<Server, Error> {
     let name = Sentinels::NAME;
     let mut options = Options::of("redis-server")
+        .tls_among(peers)
         .config(&format!("sentinel monitor {name} 127.0.0.1 {master} 2"))
         .config(&format!("sentinel down-after-milliseconds {name} 500"))
         .config(&format!("sentinel failover-timeout {name} 2000"))

@@ -81,8 +81,12 @@ impl Server {
         SocketAddr::from((Ipv4Addr::LOCALHOST, self.port()))
     }
 
-    /// `redis://127.0.0.1:PORT`, with the password of the user `default` if there is one.
+    /// `redis://127.0.0.1:PORT`, with the password of the user `default` if there is one; of one
+    /// that speaks TLS to other servers its [`tls_url`](Self::tls_url).
     pub fn url(&self) -> String {
+        if self.plan.options.peers.is_some() {
+            return self.tls_url();
+        }
         match &self.plan.options.password {
             Some(password) => self.url_of("", password),
             None => format!("redis://{}", self.address()),

@@ -130,7 +130,7 @@ impl Server {
     /// Whether it is connected to this very master.
     pub(crate) fn obeys(&self, master: &Self) -> bool {
         let info = self.try_command(&["INFO", "replication"]);
-        let port = master.port().to_string();
+        let port = master.plan.port_for_peers().to_string();
         let named = info.is_ok_and(|info| field(&info, "master_port") == Some(&port));
         named && self.in_step()
     }

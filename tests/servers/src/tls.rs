@@ -1,4 +1,4 @@
-//! Certificates for one server and its clients.
+//! Certificates for servers and their clients.
 
 use std::fs;
 use std::path::Path;
@@ -12,6 +12,7 @@ use rcgen::IsCa;
 use rcgen::Issuer;
 use rcgen::KeyPair;
 use rcgen::KeyUsagePurpose;
+use tempfile::TempDir;
 
 use crate::error::Error;
 
@@ -57,6 +58,23 @@ impl Certificates {
         client.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth];
         sign(&client, &issuer, &files.client, &files.client_key)?;
         Ok(files)
+    }
+}
+
+/// What several servers show, and each other want to see.
+#[derive(Debug)]
+pub(crate) struct Peers {
+    pub(crate) certificates: Certificates,
+    _folder: TempDir,
+}
+
+impl Peers {
+    pub(crate) fn new() -> Result<Self, Error> {
+        let folder = TempDir::with_prefix("breakerbox-")?;
+        Ok(Self {
+            certificates: Certificates::write(folder.path())?,
+            _folder: folder,
+        })
     }
 }
 

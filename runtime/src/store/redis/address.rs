@@ -2,8 +2,17 @@
 //!
 //! No error of it quotes what was written, since that may be a part of a password.
 
+mod error;
+mod escape;
+mod login;
+
 use std::fmt;
 use std::path::PathBuf;
+
+use escape::unescape;
+
+pub use error::AddressError;
+pub(super) use login::Login;
 
 /// One server, and who connects to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,93 +30,6 @@ pub(super) enum Place {
     Unix(PathBuf),
 }
 
-/// Who connects. Without a password nobody logs in.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Login {
-    pub(super) user: Option<String>,
-    pub(super) password: Option<Password>,
-}
-
-/// A password, which nothing shows.
-#[derive(Clone, PartialEq, Eq)]
-pub(super) struct Password(String);
-
-/// Why an address of Redis cannot be used.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum AddressError {
-    /// It begins with none of the schemes that are known.
-    #[error(
-        "an address of Redis begins with redis://, rediss://, redis+unix:// or unix://, as in \
-         redis://localhost:6379"
-    )]
-    Scheme,
-    /// It names no host.
-    #[error("the address of Redis names no host, as in redis://localhost:6379")]
-    Host,
-    /// Its port is not one.
-    #[error(
-        "the port in the address of Redis is not a number from 1 to 65535; where it is a part of \
-         a password, write / as %2F, ? as %3F, # as %23 and @ as %40"
-    )]
-    Port,
-    /// Its database is not one.
-    #[error("the database in the address of Redis is not a number, as in redis://localhost:6379/2")]
-    Database,
-    /// A `%` in it is followed by something else than two hexadecimal digits.
-    #[error(
-        "a % in the address of Redis is not followed by two hexadecimal digits; write % as %25"
-    )]
-    Escape,
-    /// It has a parameter that is not known.
-    #[error(
-        "an address of Redis has no parameters but db, user and pass, and these with a socket; in \
-         a password write ? as %3F and # as %23"
-    )]
-    Parameter,
-    /// It names no socket.
-    #[error("the address of Redis names no socket, as in redis+unix:///run/redis.sock")]
-    Socket,
-    /// A user was given without a password.
-    #[error("the address of Redis has a user and no password, as in redis://user:password@host")]
-    Password,
-    /// A list of addresses is empty.
-    #[error("Redis needs one address at least")]
-    None,
-    /// Addresses in a list that cannot be there: a socket, or one of another scheme.
-    #[error("Sentinels and the nodes of a cluster are either all redis:// or all rediss://")]
-    Mixed,
-    /// A database was given where there is none.
-    #[error(
-        "a cluster has no databases, and a Sentinel neither: say that of its master with \
-         Redis::database"
-    )]
-    NoDatabase,
-    /// TLS is not compiled in.
-    #[error("rediss:// needs the feature `redis-tls` of breakerbox")]
-    NoTls,
-    /// There are files of TLS, and no address to speak it at.
-    #[error(
-        "certificates are of use with rediss:// alone, and the address of Redis is another one"
-    )]
-    NotOverTls,
-    /// A file of TLS cannot be read or does not hold what it should.
-    #[error("{0}")]
-    Certificate(String),
-    /// The prefix of the keys is not one.
-    #[error(
-        "the prefix of the keys in Redis has 1 to 128 bytes and no braces, bars, spaces or \
-         control characters"
-    )]
-    Prefix,
-    /// The lease is too short or too long.
-    #[error("the lease of a connection to Redis is from 100ms to 60s")]
-    Lease,
-    /// The name of the process is not one.
-    #[error("the name of an instance has 1 to 64 bytes and no bars or control characters")]
-    Instance,
-}
-
 impl Address {
     const PORT: u16 = 6379;
 
@@ -115,9 +37,9 @@ impl Address {
         let url = url.trim();
         let (scheme, rest) = url.split_once("://").ok_or(AddressError::Scheme)?;
         match scheme {
-            "redis" => Self::parse_tcp(rest, false),
-            "rediss" => Self::parse_tcp(rest, true),
-            "redis+unix" | "unix" => Self::parse_unix(rest),
+            "redis" | "valkey" => Self::parse_tcp(rest, false),
+            "rediss" | "valkeys" => Self::parse_tcp(rest, true),
+            "redis+unix" | "valkey+unix" | "unix" => Self::parse_unix(rest),
             _ => Err(AddressError::Scheme),
         }
     }
@@ -158,16 +80,18 @@ impl Address {
             database: 0,
             login: Login::default(),
         };
+        let (mut user, mut password) = (None, None);
         for parameter in query.split('&').filter(|part| !part.is_empty()) {
             let (name, value) = parameter.split_once('=').ok_or(AddressError::Parameter)?;
             let value = unescape(value)?;
             match name {
                 "db" => address.database = value.parse().map_err(|_| AddressError::Database)?,
-                "user" => address.login.user = Some(value),
-                "pass" => address.login.password = Some(Password(value)),
+                "user" => user = Some(value),
+                "pass" => password = Some(value),
                 _ => return Err(AddressError::Parameter),
             }
         }
+        address.login = Login::new(user, password);
         address.login.check()?;
         Ok(address)
     }
@@ -189,48 +113,6 @@ impl Address {
             place,
             ..self.clone()
         }
-    }
-}
-
-impl Login {
-    fn parse(text: &str) -> Result<Self, AddressError> {
-        let (user, password) = match text.split_once(':') {
-            Some((user, password)) => (unescape(user)?, Some(Password(unescape(password)?))),
-            None => (unescape(text)?, None),
-        };
-        let login = Self {
-            user: Some(user).filter(|user| !user.is_empty()),
-            password: password.filter(|password| !password.0.is_empty()),
-        };
-        login.check()?;
-        Ok(login)
-    }
-
-    pub(super) fn new(user: Option<String>, password: Option<String>) -> Self {
-        Self {
-            user,
-            password: password.map(Password),
-        }
-    }
-
-    pub(super) fn check(&self) -> Result<(), AddressError> {
-        match (&self.user, &self.password) {
-            (Some(_), None) => Err(AddressError::Password),
-            (Some(_) | None, _) => Ok(()),
-        }
-    }
-}
-
-impl Password {
-    /// For the server, and nobody else.
-    pub(super) fn reveal(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Debug for Password {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("(a password)")
     }
 }
 
@@ -273,28 +155,6 @@ pub(super) fn host_and_port(text: &str) -> Result<(&str, Option<u16>), AddressEr
     Ok((host, port))
 }
 
-fn unescape(text: &str) -> Result<String, AddressError> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.bytes();
-    while let Some(byte) = rest.next() {
-        if byte != b'%' {
-            bytes.push(byte);
-            continue;
-        }
-        let digits = [rest.next(), rest.next()].map(|digit| digit.and_then(hex));
-        let [Some(high), Some(low)] = digits else {
-            return Err(AddressError::Escape);
-        };
-        bytes.push(high << 4 | low);
-    }
-    String::from_utf8(bytes).map_err(|_| AddressError::Escape)
-}
-
-fn hex(digit: u8) -> Option<u8> {
-    let value = char::from(digit).to_digit(16)?;
-    u8::try_from(value).ok()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -328,6 +188,19 @@ mod tests {
     }
 
     #[test]
+    fn valkey_may_be_called_by_its_name() {
+        for (valkey, redis) in [
+            (
+                "valkey://app:secret@cache:7000/3",
+                "redis://app:secret@cache:7000/3",
+            ),
+            ("valkeys://cache", "rediss://cache"),
+        ] {
+            assert_eq!(Address::parse(valkey), Address::parse(redis));
+        }
+    }
+
+    #[test]
     fn a_password_needs_no_user_and_a_user_a_password() {
         let address = Address::parse("redis://:secret@cache").expect("an address");
         assert_eq!(address.login, login(None, Some("secret")));
@@ -337,7 +210,7 @@ mod tests {
 
     #[test]
     fn a_socket_has_its_parameters_behind_it() {
-        for scheme in ["redis+unix", "unix"] {
+        for scheme in ["redis+unix", "valkey+unix", "unix"] {
             let url = format!("{scheme}:///run/my%20redis.sock?db=2&user=app&pass=a%26b");
             let address = Address::parse(&url).expect("an address");
             assert_eq!(address.place, Place::Unix("/run/my redis.sock".into()));
@@ -351,6 +224,7 @@ mod tests {
         for (url, error) in [
             ("cache:6379", AddressError::Scheme),
             ("http://cache", AddressError::Scheme),
+            ("valkeyss://cache", AddressError::Scheme),
             ("redis://", AddressError::Host),
             ("redis://:6379", AddressError::Host),
             ("redis://my cache", AddressError::Host),

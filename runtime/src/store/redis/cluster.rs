@@ -7,8 +7,6 @@ use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::MutexGuard;
 use std::sync::PoisonError;
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use redis::Cmd;
@@ -21,6 +19,7 @@ use crate::rules::fleet::Request;
 use crate::store::StoreError;
 use crate::store::redis::address::Address;
 use crate::store::redis::calls::Calls;
+use crate::store::redis::changes::Changes;
 use crate::store::redis::connection::Connection;
 use crate::store::redis::connection::RESPONSE;
 use crate::store::redis::connection::Way;
@@ -31,7 +30,7 @@ use crate::store::redis::server::try_script;
 use crate::store::redis::slots::Slots;
 use crate::store::redis::slots::redirected;
 use crate::store::redis::slots::slot;
-use crate::store::redis::tls::Tls;
+use crate::store::redis::stream::Dialer;
 use crate::store::redis::wire;
 
 pub(super) struct Cluster {
@@ -40,7 +39,7 @@ pub(super) struct Cluster {
     calls: Arc<Calls>,
     slots: Mutex<Slots>,
     /// A node has said that the slots are not what they were, or one is missing.
-    has_changed: AtomicBool,
+    changes: Changes,
     nodes: Nodes,
 }
 
@@ -66,13 +65,13 @@ impl Cluster {
     /// Connects to the first of `nodes` that answers, and by it to the others.
     pub(super) async fn connect(
         nodes: &[Address],
-        tls: Option<&Tls>,
+        dialer: &Dialer,
         calls: &Arc<Calls>,
         pushes: &Arc<Pushes>,
     ) -> Result<Self, StoreError> {
         let mut cause = StoreError::Unavailable("no node was named".into());
         for node in nodes {
-            match Self::connect_by(node, tls, calls, pushes).await {
+            match Self::connect_by(node, dialer, calls, pushes).await {
                 Ok(cluster) => return Ok(cluster),
                 Err(error) => cause = error,
             }
@@ -82,17 +81,17 @@ impl Cluster {
 
     async fn connect_by(
         node: &Address,
-        tls: Option<&Tls>,
+        dialer: &Dialer,
         calls: &Arc<Calls>,
         pushes: &Arc<Pushes>,
     ) -> Result<Self, StoreError> {
-        let subscriber = Connection::open(node, tls, pushes.clock(), pushes.taker()).await?;
+        let subscriber = Connection::open(node, dialer, pushes.clock(), pushes.taker()).await?;
         let cluster = Self {
             subscriber,
             calls: Arc::clone(calls),
             slots: Mutex::default(),
-            has_changed: AtomicBool::new(false),
-            nodes: Nodes::new(tls.cloned()),
+            changes: Changes::default(),
+            nodes: Nodes::new(dialer.clone()),
         };
         let steps = async {
             cluster.learn_slots().await?;
@@ -110,7 +109,7 @@ impl Cluster {
         try_script(&cluster.subscriber, calls).await?;
         let is_whole = cluster.open_all().await;
         // A node that is missing is tried again.
-        cluster.has_changed.store(!is_whole, Relaxed);
+        cluster.changes.looked(is_whole);
         Ok(cluster)
     }
 
@@ -158,21 +157,31 @@ impl Cluster {
     pub(super) async fn beat(&self) -> Result<(), Fault> {
         self.subscriber.beat().await?;
         if !self.nodes.beat(&self.calls.counts).await {
-            self.has_changed.store(true, Relaxed);
+            self.changes.note();
         }
-        if self.has_changed.swap(false, Relaxed) {
-            let learned = self.learn_slots().await;
-            let is_whole = self.nodes.open(&self.masters());
-            if learned.is_err() || !is_whole {
-                self.has_changed.store(true, Relaxed);
-            }
-            match learned {
-                // What a node does not tell is corrected by those that it concerns.
-                Ok(()) | Err(Fault::Refused(_)) => {}
-                Err(fault) => return Err(fault),
-            }
+        match self.changes.are_noted() {
+            true => self.look().await,
+            false => Ok(()),
         }
-        Ok(())
+    }
+
+    /// Waits until it is time to [`look`](Self::look): commands in vain may tell that sooner
+    /// than the next heartbeat.
+    pub(super) async fn has_changed(&self) {
+        self.changes.due().await;
+    }
+
+    /// Asks who has which slots, and connects to those.
+    pub(super) async fn look(&self) -> Result<(), Fault> {
+        self.changes.look();
+        let learned = self.learn_slots().await;
+        let is_whole = self.nodes.open(&self.masters());
+        self.changes.looked(learned.is_ok() && is_whole);
+        match learned {
+            // What a node does not tell is corrected by those that it concerns.
+            Ok(()) | Err(Fault::Refused(_)) => Ok(()),
+            Err(fault) => Err(fault),
+        }
     }
 
     async fn learn_slots(&self) -> Result<(), Fault> {
@@ -211,7 +220,7 @@ impl Cluster {
         let slot = slot(&wire::journal_key(&self.calls.prefix, circuit));
         let master = self.slots().master(slot).cloned();
         let node = master.ok_or_else(|| {
-            self.has_changed.store(true, Relaxed);
+            self.changes.note();
             no_node()
         })?;
         Ok(Route {
@@ -225,7 +234,7 @@ impl Cluster {
 
     async fn node(&self, route: &Route) -> Result<Arc<Connection>, Fault> {
         let connection = self.nodes.get(&route.node, route.left()).await;
-        connection.inspect_err(|_| self.has_changed.store(true, Relaxed))
+        connection.inspect_err(|_| self.changes.note())
     }
 
     /// What came of a command, unless it has to be sent on: then the route leads there.
@@ -240,7 +249,7 @@ impl Cluster {
             Err(Fault::Ask(node)) => (node, Way::Asking),
             Err(fault) => {
                 match &fault {
-                    Fault::Lost(_) => self.has_changed.store(true, Relaxed),
+                    Fault::Lost(_) => self.changes.note(),
                     // A node that has just come back says so alone. The subscriber is lost if
                     // it says so, too.
                     Fault::ClusterDown(_) => {
@@ -257,7 +266,7 @@ impl Cluster {
         route.way = way;
         if way == Way::Straight {
             self.slots().assign(route.slot..=route.slot, &route.node);
-            self.has_changed.store(true, Relaxed);
+            self.changes.note();
         }
         Ok(None)
     }

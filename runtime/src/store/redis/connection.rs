@@ -24,9 +24,8 @@ use crate::store::StoreError;
 use crate::store::redis::address::Address;
 use crate::store::redis::fault::Fault;
 use crate::store::redis::fault::unavailable;
-use crate::store::redis::stream;
+use crate::store::redis::stream::Dialer;
 use crate::store::redis::time::ServerClock;
-use crate::store::redis::tls::Tls;
 
 /// No answer is waited for longer.
 pub(super) const RESPONSE: Duration = Duration::from_millis(250);
@@ -67,11 +66,11 @@ impl Connection {
     /// Connects and logs in.
     pub(super) async fn open(
         address: &Address,
-        tls: Option<&Tls>,
+        dialer: &Dialer,
         clock: Arc<ServerClock>,
         on_push: OnPush,
     ) -> Result<Arc<Self>, StoreError> {
-        let opening = Self::open_slowly(address, tls, clock, on_push);
+        let opening = Self::open_slowly(address, dialer, clock, on_push);
         match tokio::time::timeout(CONNECT, opening).await {
             Ok(opened) => opened.map(Arc::new),
             Err(_) => Err(StoreError::Unavailable(
@@ -82,11 +81,11 @@ impl Connection {
 
     async fn open_slowly(
         address: &Address,
-        tls: Option<&Tls>,
+        dialer: &Dialer,
         clock: Arc<ServerClock>,
         on_push: OnPush,
     ) -> Result<Self, StoreError> {
-        let socket = stream::open(&address.place, tls.filter(|_| address.tls)).await;
+        let socket = dialer.open(address).await;
         let socket = socket.map_err(|error| {
             StoreError::Unavailable(format!("cannot reach {}: {error}", address.place).into())
         })?;

@@ -34,10 +34,10 @@ impl Link {
         calls: &Arc<Calls>,
         pushes: &Arc<Pushes>,
     ) -> Result<Self, StoreError> {
-        let tls = plan.tls.as_ref();
+        let dialer = &plan.dialer;
         match &plan.target {
             Target::Server(address) => {
-                let server = Server::connect(address, tls, calls, pushes).await?;
+                let server = Server::connect(address, dialer, calls, pushes).await?;
                 Ok(Self::Server(server))
             }
             Target::Sentinel {
@@ -45,15 +45,15 @@ impl Link {
                 sentinels,
                 master,
             } => {
-                let (host, port) = sentinel::master(name, &shuffled(sentinels), tls).await?;
+                let (host, port) = sentinel::master(name, &shuffled(sentinels), dialer).await?;
                 let address = master.beside(&host, port);
-                let server = Server::connect(&address, tls, calls, pushes).await?;
+                let server = Server::connect(&address, dialer, calls, pushes).await?;
                 Ok(Self::Server(server))
             }
             Target::Cluster(named) => {
                 let mut nodes = shuffled(named);
                 nodes.extend(known.iter().filter(|node| !named.contains(node)).cloned());
-                let cluster = Cluster::connect(&nodes, tls, calls, pushes).await?;
+                let cluster = Cluster::connect(&nodes, dialer, calls, pushes).await?;
                 Ok(Self::Cluster(cluster))
             }
         }
@@ -85,6 +85,22 @@ impl Link {
         match self {
             Self::Server(server) => server.connection().beat().await,
             Self::Cluster(cluster) => cluster.beat().await,
+        }
+    }
+
+    /// Waits until it is worth while to [`look`](Self::look).
+    pub(super) async fn has_changed(&self) {
+        match self {
+            Self::Server(_) => std::future::pending().await,
+            Self::Cluster(cluster) => cluster.has_changed().await,
+        }
+    }
+
+    /// Sets right what has changed.
+    pub(super) async fn look(&self) -> Result<(), Fault> {
+        match self {
+            Self::Server(_) => Ok(()),
+            Self::Cluster(cluster) => cluster.look().await,
         }
     }
 

@@ -4,6 +4,7 @@
 mod address;
 mod backoff;
 mod calls;
+mod changes;
 mod cluster;
 #[cfg(test)]
 mod conformance;
@@ -14,6 +15,7 @@ mod differential;
 mod ear;
 mod fault;
 mod link;
+mod names;
 mod nodes;
 mod options;
 mod plan;

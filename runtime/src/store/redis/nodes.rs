@@ -17,10 +17,10 @@ use crate::store::redis::address::Place;
 use crate::store::redis::connection::Connection;
 use crate::store::redis::counts::Counts;
 use crate::store::redis::fault::Fault;
-use crate::store::redis::tls::Tls;
+use crate::store::redis::stream::Dialer;
 
 pub(super) struct Nodes {
-    tls: Option<Tls>,
+    dialer: Dialer,
     all: Mutex<HashMap<Place, Node>>,
 }
 
@@ -34,9 +34,9 @@ struct Node {
 type Opened = Result<Arc<Connection>, StoreError>;
 
 impl Nodes {
-    pub(super) fn new(tls: Option<Tls>) -> Self {
+    pub(super) fn new(dialer: Dialer) -> Self {
         Self {
-            tls,
+            dialer,
             all: Mutex::default(),
         }
     }
@@ -104,9 +104,9 @@ impl Nodes {
             return known.opened.clone();
         }
         let (sender, opened) = watch::channel(None);
-        let (address, tls) = (node.clone(), self.tls.clone());
+        let (address, dialer) = (node.clone(), self.dialer.clone());
         let opening = tokio::spawn(async move {
-            sender.send_replace(Some(open(&address, tls.as_ref()).await));
+            sender.send_replace(Some(open(&address, &dialer).await));
         });
         let begun = Node {
             opened: opened.clone(),
@@ -146,8 +146,8 @@ impl Drop for Node {
 }
 
 /// Opens it, and asks what time it is there: without that no command has a deadline.
-async fn open(node: &Address, tls: Option<&Tls>) -> Opened {
-    let connection = Connection::open(node, tls, Arc::default(), Box::new(|_| {})).await?;
+async fn open(node: &Address, dialer: &Dialer) -> Opened {
+    let connection = Connection::open(node, dialer, Arc::default(), Box::new(|_| {})).await?;
     let beaten = connection.beat().await;
     beaten.map_err(Fault::into_store_error)?;
     Ok(connection)

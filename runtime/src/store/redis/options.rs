@@ -12,6 +12,7 @@ use crate::store::redis::address::Login;
 use crate::store::redis::address::Place;
 use crate::store::redis::plan::Plan;
 use crate::store::redis::plan::Target;
+use crate::store::redis::stream::Dialer;
 use crate::store::redis::tls::Files;
 use crate::store::redis::tls::Tls;
 
@@ -53,7 +54,8 @@ impl Redis {
     /// One server: `redis://[user[:password]@]host[:port][/database]`, the same with
     /// `rediss://` over TLS (feature `redis-tls`), or a socket,
     /// `redis+unix:///path?db=1&user=app&pass=secret`. In a password `/`, `?`, `#`, `@` and
-    /// `%` are written as `%2F`, `%3F`, `%23`, `%40` and `%25`.
+    /// `%` are written as `%2F`, `%3F`, `%23`, `%40` and `%25`. All of them may also begin with
+    /// `valkey`, as in `valkeys://`.
     pub fn new(url: impl Into<String>) -> Self {
         Self::to(To::Server(url.into()))
     }
@@ -189,10 +191,10 @@ impl Redis {
         }
         Ok(Plan {
             target,
-            tls: match has_tls {
+            dialer: Dialer::new(match has_tls {
                 true => Some(Tls::load(&self.files)?),
                 false => None,
-            },
+            }),
             prefix: self.prefix.clone(),
             origin,
             lease: self.lease,
@@ -208,6 +210,9 @@ impl Redis {
                 Ok(Target::Server(address))
             }
             To::Sentinel { master, urls } => {
+                if master.is_empty() {
+                    return Err(AddressError::Master);
+                }
                 let sentinels = list(urls)?;
                 let first = sentinels.first().ok_or(AddressError::None)?;
                 let mut address = Address {

@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use crate::store::redis::address::Address;
-use crate::store::redis::tls::Tls;
+use crate::store::redis::stream::Dialer;
 
 pub(super) struct Plan {
     pub(super) target: Target,
-    pub(super) tls: Option<Tls>,
+    pub(super) dialer: Dialer,
     pub(super) prefix: String,
     pub(super) origin: String,
     /// No answer for so long, and the connection is lost.

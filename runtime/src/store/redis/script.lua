@@ -71,6 +71,7 @@ local LONGEST_LEASE = 60000
 local FOREVER = 100 * 366 * 24 * 3600000 -- no length of time is longer: sums stay exact
 local FORGOTTEN = 3600000
 local MOST = 4294967295 -- what 32 bits hold
+local LATEST = 253402300799999 -- no time is later: the end of the year 9999
 local JOURNAL = 100 -- so many entries ...
 local JOURNAL_KEPT = 30 * 24 * 3600000 -- ... for so long after the last one
 
@@ -126,6 +127,12 @@ local function new_state()
     round = new_round(), cover = nil, live = { id = 0, text = '' } }
 end
 
+-- Nothing else was ever written here, and sums of these are exact.
+local function is_whole(number)
+  return number and number >= 0 and number <= LATEST and number % 1 == 0
+end
+
+-- Nothing where it is of another version, or somebody has broken it.
 local function read_state()
   local read = new_state()
   local lies = redis.call('HMGET', KEYS[1], unpack(FIELDS))
@@ -133,11 +140,13 @@ local function read_state()
   for i, name in ipairs(FIELDS) do field[name] = lies[i] or nil end
   if not field.v then return read end
   if field.v ~= '1' then return nil end
-  for _, name in ipairs({ 'epoch', 'length', 'trips', 'closed_at', 'failures', 'suspect_since',
-    'told_at' }) do
-    read[name] = tonumber(field[name]) or 0
+  for _, name in ipairs({ 'epoch', 'until', 'length', 'trips', 'closed_at', 'failures',
+    'suspect_since', 'told_at' }) do
+    local number = tonumber(field[name] or 0)
+    if not is_whole(number) then return nil end
+    read[name] = number
   end
-  read.ends = tonumber(field['until']) or 0
+  read.ends = read['until']
   read.phase = field.phase or 'closed'
   read.opened_by = field.opened_by or '-'
   for width, index, calls, failures, slow in
@@ -159,12 +168,13 @@ local function read_state()
   end
   read.cover = read_cover(field.cover or '-')
   read.live = read_live(field.live or '-')
+  if not is_whole(read.live.id) then return nil end
   return read
 end
 
 local state = read_state()
 if not state then
-  return redis.error_reply('BREAKERBOX SCHEMA the hash is of another version')
+  return redis.error_reply('BREAKERBOX SCHEMA the hash is of another version, or broken')
 end
 
 local is_changed = false

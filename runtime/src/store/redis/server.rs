@@ -21,7 +21,7 @@ use crate::store::redis::connection::RESPONSE;
 use crate::store::redis::connection::Way;
 use crate::store::redis::fault::Fault;
 use crate::store::redis::pushes::Pushes;
-use crate::store::redis::tls::Tls;
+use crate::store::redis::stream::Dialer;
 use crate::store::redis::wire;
 
 /// A connection that carries commands and messages both, so that any answer proves that all
@@ -37,11 +37,11 @@ impl Server {
     /// Connects, and finds out whether this server does all that is needed of it.
     pub(super) async fn connect(
         address: &Address,
-        tls: Option<&Tls>,
+        dialer: &Dialer,
         calls: &Arc<Calls>,
         pushes: &Arc<Pushes>,
     ) -> Result<Self, StoreError> {
-        let connection = Connection::open(address, tls, pushes.clock(), pushes.taker()).await?;
+        let connection = Connection::open(address, dialer, pushes.clock(), pushes.taker()).await?;
         let channel = wire::channel(&calls.prefix);
         let hears = hears_itself(&connection, &channel, pushes).await;
         let is_mute = !hears.map_err(Fault::into_store_error)?;

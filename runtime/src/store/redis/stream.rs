@@ -11,7 +11,9 @@ use tokio::io::AsyncWrite;
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 
+use crate::store::redis::address::Address;
 use crate::store::redis::address::Place;
+use crate::store::redis::names::Names;
 use crate::store::redis::tls::Tls;
 
 pub(super) trait Socket: AsyncRead + AsyncWrite + Send + Unpin {}
@@ -27,22 +29,38 @@ const HEAD_START: Duration = Duration::from_millis(100);
 
 const KEEPALIVE: Duration = Duration::from_secs(15);
 
-pub(super) async fn open(place: &Place, tls: Option<&Tls>) -> io::Result<Box<dyn Socket>> {
-    let (host, port) = match place {
-        Place::Tcp { host, port } => (host, *port),
-        Place::Unix(path) => return open_unix(path).await,
-    };
-    let addresses = tokio::net::lookup_host((host.as_str(), port)).await?;
-    let stream = connect(addresses).await?;
-    // Otherwise a command waits for the acknowledgement of the one before it.
-    stream.set_nodelay(true)?;
-    let socket = SockRef::from(&stream);
-    socket.set_tcp_keepalive(&TcpKeepalive::new().with_time(KEEPALIVE))?;
-    #[cfg(any(target_os = "android", target_os = "linux"))]
-    socket.set_tcp_user_timeout(Some(UNACKNOWLEDGED))?;
-    match tls {
-        Some(tls) => tls.wrap(host, stream).await,
-        None => Ok(Box::new(stream)),
+/// What all sockets of one process are opened with.
+#[derive(Clone)]
+pub(super) struct Dialer {
+    tls: Option<Tls>,
+    names: Names,
+}
+
+impl Dialer {
+    pub(super) fn new(tls: Option<Tls>) -> Self {
+        Self {
+            tls,
+            names: Names::default(),
+        }
+    }
+
+    pub(super) async fn open(&self, address: &Address) -> io::Result<Box<dyn Socket>> {
+        let (host, port) = match &address.place {
+            Place::Tcp { host, port } => (host, *port),
+            Place::Unix(path) => return open_unix(path).await,
+        };
+        let addresses = self.names.find(host, port).await?;
+        let stream = connect(addresses.into_iter()).await?;
+        // Otherwise a command waits for the acknowledgement of the one before it.
+        stream.set_nodelay(true)?;
+        let socket = SockRef::from(&stream);
+        socket.set_tcp_keepalive(&TcpKeepalive::new().with_time(KEEPALIVE))?;
+        #[cfg(any(target_os = "android", target_os = "linux"))]
+        socket.set_tcp_user_timeout(Some(UNACKNOWLEDGED))?;
+        match self.tls.as_ref().filter(|_| address.tls) {
+            Some(tls) => tls.wrap(host, stream).await,
+            None => Ok(Box::new(stream)),
+        }
     }
 }
 

@@ -82,6 +82,11 @@ async fn keep(link: &Link, plan: &Plan, calls: &Calls, backoff: &mut Backoff) ->
         tokio::select! {
             cause = connection.lost() => return cause,
             _ = beats.tick() => {}
+            () = link.has_changed() => {
+                // The connection counts for itself how often it is silent.
+                let _ = link.look().await;
+                continue;
+            }
         }
         loop {
             calls.counts.beat();

@@ -150,3 +150,31 @@ async fn a_cluster_that_is_down_is_waited_for() {
     }
     assert_eq!(process.counts.losses(), 1);
 }
+
+/// Every node is found over TLS, also the one that nobody named and that takes the place of
+/// another.
+#[cfg(feature = "redis-tls")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_cluster_over_tls_is_the_same() {
+    let cluster = Cluster::with_tls().expect("a cluster");
+    let redis = Redis::cluster(&cluster.urls()[1..2]);
+    let redis = redis.ca_file(&cluster.certificates().authority);
+    let (one, mut other) = (connected(&redis).await, connected(&redis).await);
+    let circuits: Vec<_> = (0..Cluster::MASTERS)
+        .map(|node| circuit_at(&cluster, node))
+        .collect();
+    for circuit in &circuits {
+        one.trip(circuit).await.expect("an answer");
+        assert_eq!(told(&mut other).await, *circuit);
+        assert!(other.is_open(circuit).await);
+    }
+    cluster.kill_node(0);
+    for process in [&one, &other] {
+        super::eventually("the replica answers", || async {
+            process.sync(&circuits[0]).await.is_ok()
+        })
+        .await;
+    }
+    let replica = &cluster.nodes()[Cluster::MASTERS];
+    assert!(replica.client_count() >= 2, "both are connected to it");
+}

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::MutexGuard;
 use std::sync::atomic::AtomicBool;
-use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
 
@@ -24,7 +23,6 @@ pub(super) struct Fake {
     pub(super) repeats: AtomicBool,
     /// It says that it is one.
     pub(super) is_replica: AtomicBool,
-    pub(super) connections: AtomicUsize,
     /// What it answers to commands of this name instead.
     instead: Mutex<HashMap<String, String>>,
     /// How late it answers them.
@@ -47,7 +45,6 @@ impl Fake {
         let served = Arc::clone(&fake);
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                served.connections.fetch_add(1, SeqCst);
                 tokio::spawn(talk(stream, Arc::clone(&served)));
             }
         });

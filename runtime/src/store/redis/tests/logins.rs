@@ -153,6 +153,7 @@ fn what_cannot_be_is_said_before_anything_is_connected_to() {
             AddressError::NotOverTls,
         ),
         (Redis::sentinel("main", none), AddressError::None),
+        (Redis::sentinel("", ["redis://a"]), AddressError::Master),
         (Redis::cluster(none), AddressError::None),
         (Redis::cluster(["unix:///a"]), AddressError::Mixed),
         (

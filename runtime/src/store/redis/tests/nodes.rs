@@ -177,3 +177,30 @@ async fn what_has_changed_is_asked_for_until_it_is_known() {
     .await;
     assert_eq!(process.counts.losses(), 0);
 }
+
+/// The heartbeat would find out after twenty seconds.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_command_in_vain_makes_it_look_for_the_node_that_has_its_circuit_now() {
+    let (seed, dead, next) = (
+        Fake::start().await,
+        Fake::start().await,
+        Fake::start().await,
+    );
+    seed.knows(&[(0, LAST, &dead)]);
+    let redis = Redis::cluster([seed.url()]).lease(Duration::from_secs(60));
+    let process = connected(&redis).await;
+    process.sync("stripe").await.expect("an answer");
+    dead.says("EVALSHA", "-LOADING it has lost everything\r\n");
+    process.sync("stripe").await.expect_err("it says no");
+    eventually("it looks at once, and too early", || async {
+        seed.came("CLUSTER") == 2
+    })
+    .await;
+    seed.knows(&[(0, LAST, &next)]);
+    eventually("the next one answers", || async {
+        process.sync("stripe").await.is_ok()
+    })
+    .await;
+    let beats = process.counts.commands().last().expect("beats").1;
+    assert_eq!(beats, 0, "nothing but commands has told it");
+}

@@ -105,10 +105,22 @@ async fn a_circuit_that_cannot_be_read_hurts_that_one_and_not_the_connection() {
         ("opened_by", "gravity:9:8:"),
         ("opened_by", "\\255"),
         ("epoch", "1e400"),
+        // Too large to be exact, and as large as the time is in smaller units.
+        ("epoch", "10000000000000000"),
+        ("epoch", "9007199254740991"),
+        ("epoch", "1800000000000000"),
+        ("live", "10000000000000000:"),
+        ("until", "-5"),
+        ("failures", "1.5"),
         ("trips", "-1"),
         ("length", "nan"),
     ] {
-        process.trip("stripe").await.expect("an answer");
+        let reply = process.trip("stripe").await.expect("an answer");
+        assert_eq!(
+            reply.status,
+            Status::Opened,
+            "nothing is left of the last one"
+        );
         let key = "breakerbox:{stripe}";
         let write = format!("redis.call('HSET', KEYS[1], '{field}', '{written}')");
         server.order(&["EVAL", &write, "1", key]);

@@ -53,7 +53,8 @@ async fn one_answer_too_many_ends_the_connection_and_is_not_believed() {
     assert!(cause.to_string().contains("out of step"), "{cause}");
     process.up().await;
     process.sync("stripe").await.expect("an answer");
-    assert_eq!(fake.connections.load(SeqCst), 2);
+    let counts = &process.counts;
+    assert_eq!((counts.connections(), counts.losses()), (2, 1));
 }
 
 /// No bytes that come instead of an answer are believed, and none of them end more than the

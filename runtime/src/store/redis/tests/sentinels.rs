@@ -6,6 +6,8 @@ use breakerbox_servers::Server;
 use super::connected;
 use super::fake::Fake;
 use super::start;
+#[cfg(feature = "redis-tls")]
+use crate::rules::fleet::Phase;
 use crate::store::redis::Redis;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -80,4 +82,26 @@ async fn a_sentinel_that_only_knows_a_replica_is_told_as_that() {
 fn master_at(port: u16) -> String {
     let port = port.to_string();
     format!("*2\r\n$9\r\n127.0.0.1\r\n${}\r\n{port}\r\n", port.len())
+}
+
+/// They name the ports of servers for TLS then.
+#[cfg(feature = "redis-tls")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn sentinels_over_tls_are_the_same() {
+    let sentinels = Sentinels::with_tls().expect("sentinels");
+    let redis = Redis::sentinel(Sentinels::NAME, sentinels.urls());
+    let redis = redis.ca_file(&sentinels.certificates().authority);
+    let (one, mut other) = (connected(&redis).await, connected(&redis).await);
+    one.trip("stripe").await.expect("an answer");
+    assert!(other.is_open("stripe").await);
+    let old = sentinels.kill_master();
+    other.down().await;
+    other.up().await;
+    other.trip("paypal").await.expect("an answer");
+    super::eventually("the other one finds it, too", || async {
+        let reply = one.sync("paypal").await;
+        reply.is_ok_and(|reply| reply.snapshot.phase == Phase::Open)
+    })
+    .await;
+    assert_ne!(sentinels.next_master(old).port(), old);
 }

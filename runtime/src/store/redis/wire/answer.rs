@@ -245,6 +245,25 @@ mod tests {
         }
     }
 
+    /// After such an epoch no other could ever be later.
+    #[test]
+    fn what_tells_of_an_epoch_that_cannot_be_is_not_believed() {
+        let reads = |open: &str| {
+            let reply = reply(&format!("7|done||12|0,0,0|{open}|-|"));
+            let message = message(&format!("suspect|||-|ff|12|{open}|s|o"));
+            [reply.is_some(), message.is_some()]
+        };
+        assert_eq!(reads(OPEN), [true, true]);
+        for (known, said) in [
+            ("1800000000001|open", "10000000000000000|open"),
+            ("1800000000001|open", "253402300800000|open"),
+            (")|1800000000007", ")|9007199254740993"),
+        ] {
+            assert!(OPEN.contains(known));
+            assert_eq!(reads(&OPEN.replace(known, said)), [false, false], "{said}");
+        }
+    }
+
     /// Another version, another program, or half a text: none of it may be taken for something.
     #[test]
     fn no_beginning_of_a_text_and_no_longer_one_reads_as_one() {

@@ -16,10 +16,14 @@ use crate::store::redis::wire::escape::unescape;
 /// What is not there.
 pub(super) const NONE: &str = "-";
 
+/// The end of the year 9999: no time is later, nor an epoch or the number of a live change,
+/// which are times. One that is has been broken by somebody, and after it none could be later.
+const LATEST: u64 = 253_402_300_799_999;
+
 /// The next nine of the fields between bars.
 pub(super) fn snapshot(fields: &mut Split<'_, char>) -> Option<Snapshot> {
     Some(Snapshot {
-        epoch: fields.next()?.parse().ok()?,
+        epoch: time(fields.next()?)?,
         phase: phase(fields.next()?)?,
         until: fields.next()?.parse().ok()?,
         length: fields.next()?.parse().ok()?,
@@ -27,8 +31,12 @@ pub(super) fn snapshot(fields: &mut Split<'_, char>) -> Option<Snapshot> {
         opened_by: optional(fields.next()?, reason)?,
         is_suspect: flag(fields.next()?)?,
         cover: optional(fields.next()?, cover)?,
-        live: fields.next()?.parse().ok()?,
+        live: time(fields.next()?)?,
     })
+}
+
+fn time(text: &str) -> Option<u64> {
+    text.parse().ok().filter(|time| *time <= LATEST)
 }
 
 pub(super) fn flag(text: &str) -> Option<bool> {
