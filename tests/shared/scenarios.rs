@@ -334,7 +334,7 @@ const BY_HAND: &[Scenario] = &[
     (
         "h2_a_forced_closed_circuit_judges_nothing",
         THREE,
-        "force-closed:1h =forced-closed 9xF +300ms =forced-closed clear =closed +300ms 2xF +300ms =closed F =open",
+        "force-closed:1h =forced-closed 9xF +300ms =forced-closed clear =closed 2xF +300ms =closed F =open",
     ),
     (
         "h5_reset_from_open_closes_and_forgets",

@@ -256,7 +256,7 @@ impl Breaker {
         let is_shadow = numbers.policy.get_shadow();
         let is_as_decided = self.gate.load().generation() == member.adopted();
         let is_suspected = snapshot.is_suspect && !known.is_suspect();
-        known.learn(snapshot, told, now);
+        known.learn(snapshot, told, now, self.is_forced());
         if counts_before != 0 && known.counts_since != counts_before {
             // What was seen in an epoch that is over.
             *member.pending() = Pending::default();
@@ -431,6 +431,11 @@ impl Breaker {
     /// The generation in which its window was emptied last.
     pub(crate) fn emptied(&self) -> u64 {
         self.gate.era(self.generation()).emptied
+    }
+
+    /// Whether something that somebody wants lies over the circuit here.
+    pub(crate) fn is_forced(&self) -> bool {
+        is_forced(self.gate.load())
     }
 
     /// Whether the circuit is open here by what this process has seen itself.

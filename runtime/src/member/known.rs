@@ -40,11 +40,12 @@ const SUSPECT: Duration = Duration::from_secs(2);
 
 impl Known {
     /// Takes over what was told at `told` of the store's time, which is `now` here.
-    pub(crate) fn learn(&mut self, snapshot: &Snapshot, told: u64, now: Tick) {
+    /// `is_forced` says whether something lies over the circuit in this process.
+    pub(crate) fn learn(&mut self, snapshot: &Snapshot, told: u64, now: Tick, is_forced: bool) {
         let here = |then: u64| now + Duration::from_millis(then.saturating_sub(told));
         let heard = Instant::now();
         let goes_on = snapshot.epoch == self.epoch
-            || self.cover_has_ended(snapshot, now)
+            || !is_forced && self.cover_has_ended(snapshot)
             || self.was_forgotten(snapshot);
         *self = Self {
             epoch: snapshot.epoch,
@@ -68,12 +69,10 @@ impl Known {
         };
     }
 
-    /// Whether all the news is that an override is over, as was known here: calls have passed
-    /// since, and count.
-    fn cover_has_ended(&self, snapshot: &Snapshot, now: Tick) -> bool {
-        self.cover.as_ref().is_some_and(|(_, until)| *until <= now)
-            && snapshot.cover.is_none()
-            && snapshot.phase == self.phase
+    /// Whether all the news is that an override is over. Where it is over here as well, calls
+    /// have passed since, and count.
+    fn cover_has_ended(&self, snapshot: &Snapshot) -> bool {
+        self.is_covered() && snapshot.cover.is_none() && snapshot.phase == self.phase
     }
 
     /// Whether the store has forgotten a closed circuit, or counts one anew that it had forgotten:

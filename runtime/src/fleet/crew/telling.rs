@@ -21,11 +21,8 @@ impl Crew {
     /// Tells of the calls that have ended, if somebody has to know. Says when to look again.
     pub(super) async fn flush(&mut self, is_last: bool) -> Option<Instant> {
         let policy = self.breaker.policy();
-        let (epoch, is_closed, is_suspect) = {
-            let known = self.member.known();
-            let is_closed = known.phase == Phase::Closed && !known.is_covered();
-            (known.counts_since, is_closed, known.is_suspect())
-        };
+        let known = self.member.known().clone();
+        let (epoch, is_suspect) = (known.counts_since, known.is_suspect());
         if self.epoch != epoch {
             // The first one began with what was told, or with what others have told before.
             if self.epoch != 0 {
@@ -34,9 +31,14 @@ impl Crew {
             }
             self.epoch = epoch;
         }
-        if policy.get_shadow() || !is_closed {
+        let is_in_force = known.is_covered() && self.breaker.is_forced();
+        if policy.get_shadow() || known.phase != Phase::Closed || is_in_force {
             *self.member.pending() = Pending::default();
             self.settles_at = None;
+            return None;
+        }
+        if known.is_covered() {
+            // The override is over here. What comes after it is told when the store knows that.
             return None;
         }
         self.flushes.suspect(self.breaker, self.member, is_suspect);

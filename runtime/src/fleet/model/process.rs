@@ -125,7 +125,7 @@ impl Process {
             return View::default();
         };
         let mut known = Known::default();
-        known.learn(&heard.snapshot, heard.told, tick(heard.at));
+        known.learn(&heard.snapshot, heard.told, tick(heard.at), false);
         // How long ago that was it asks the system's clock: fresh for ever, or never.
         let lease = match heard.is_fresh(now) {
             true => Duration::MAX,

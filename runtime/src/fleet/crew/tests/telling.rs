@@ -160,3 +160,36 @@ fn failures_that_nobody_was_told_of_are_told_to_a_store_that_has_forgotten_the_c
         assert_eq!(scene.flushes(), [(false, 3)]);
     });
 }
+
+/// They were dropped with what had passed beneath the override.
+#[test]
+fn failures_after_somebody_has_ended_an_override_here_are_told() {
+    let is_cleared = AtomicBool::new(false);
+    let beneath = Snapshot {
+        phase: Phase::Closed,
+        ..covered(CoverKind::ForcedClosed, 7, 600_000)
+    };
+    let after = Snapshot {
+        epoch: 10,
+        ..CLOSED
+    };
+    let store = move |command: &Command| {
+        is_cleared.fetch_or(matches!(command, Command::Force(_)), Relaxed);
+        let snapshot = if is_cleared.load(Relaxed) {
+            &after
+        } else {
+            &beneath
+        };
+        answer(Status::Done, snapshot)
+    };
+    play("cleared", WhenStoreIsLost::Local, store, async |scene| {
+        scene.ears.up();
+        eventually(|| scene.breaker.state() == State::ForcedClosed).await;
+        scene.breaker.clear_override();
+        for _ in 0..3 {
+            scene.end(false);
+        }
+        eventually(|| !scene.flushes().is_empty()).await;
+        assert_eq!(scene.flushes(), [(false, 3)]);
+    });
+}
