@@ -82,9 +82,11 @@ pub enum Reason {
 pub(crate) type Move = (State, State, &'static str);
 
 /// Every way in which a circuit can move.
-pub(crate) const MOVES: [Move; ALL] = all_moves();
+pub(crate) const MOVES: [Move; WAYS] = all_moves();
 
-const ALL: usize =
+/// How many those are. It stands in a type, and so is worked out without a function: the
+/// compiler would need that type to look at the function.
+pub(crate) const WAYS: usize =
     BY_RULE.len() + BY_HAND.len() + BY_OTHERS.len() + FORCED.len() * State::ALL.len();
 
 const FORCED: [State; 3] = [State::ForcedOpen, State::ForcedClosed, State::Shadow];
@@ -132,8 +134,8 @@ const BY_OTHERS: [Move; 6] = [
 #[cfg(not(feature = "redis"))]
 const BY_OTHERS: [Move; 0] = [];
 
-const fn all_moves() -> [Move; ALL] {
-    let mut all = [BY_RULE[0]; ALL];
+const fn all_moves() -> [Move; WAYS] {
+    let mut all = [BY_RULE[0]; WAYS];
     let mut at = 0;
     while at < all.len() {
         all[at] = if at < BY_RULE.len() {

@@ -33,8 +33,8 @@ use crate::hot::Hot;
 use crate::hot::Numbers;
 use crate::policy::Policy;
 use crate::reason;
-use crate::reason::MOVES;
 use crate::reason::Reason;
+use crate::reason::WAYS;
 use crate::rules::Change;
 use crate::rules::Scope;
 use crate::settings::Layers;
@@ -59,8 +59,8 @@ pub(crate) struct Service {
     pub(super) keys: OnceBox<Keys>,
     pub(super) configured: Configured,
     numbers: RwLock<Numbers>,
-    /// By the index of [`MOVES`].
-    transitions: [AtomicU64; MOVES.len()],
+    /// By the index of [`MOVES`](crate::reason::MOVES).
+    transitions: [AtomicU64; WAYS],
     notes: Mutex<VecDeque<Note>>,
     /// Replaced as a whole, so that they are told without a lock.
     subscribers: Mutex<Arc<[Arc<Channel>]>>,
@@ -137,7 +137,7 @@ impl Service {
             keys: OnceBox::new(),
             configured: Configured::new(layers),
             numbers: RwLock::new(Numbers::new(policy, seed)),
-            transitions: [const { AtomicU64::new(0) }; MOVES.len()],
+            transitions: [const { AtomicU64::new(0) }; WAYS],
             // Taken now, so that a note that a drop leaves never allocates.
             notes: Mutex::new(VecDeque::with_capacity(NOTES)),
             subscribers: Mutex::default(),
@@ -285,7 +285,7 @@ impl Service {
         self.cells.sum()
     }
 
-    /// How often the circuit moved in the way of [`MOVES`] at `index`.
+    /// How often the circuit moved in the way of [`MOVES`](crate::reason::MOVES) at `index`.
     #[cfg(feature = "metrics")]
     pub(crate) fn transitions(&self, index: usize) -> u64 {
         self.transitions[index].load(Relaxed)
