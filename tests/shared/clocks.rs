@@ -10,6 +10,7 @@ use breakerbox_servers::Server;
 
 use super::calm::calmly_panicking;
 use super::fleet::Process;
+use super::fleet::both_become;
 use super::traffic::Traffic;
 
 const HOUR: Duration = Duration::from_secs(3_600);
@@ -87,8 +88,7 @@ fn circuits_open_and_recover_whatever_the_clock_does() {
             server.set_clock(jump);
             // The store may ask for the whole time once more, and no longer.
             b.enter().success();
-            a.becomes(State::Closed);
-            b.becomes(State::Closed);
+            both_become(a, b, State::Closed);
         }
         for jump in JUMPS {
             open(&processes);
@@ -96,8 +96,7 @@ fn circuits_open_and_recover_whatever_the_clock_does() {
             server.set_clock(jump);
             drop(probe);
             a.enter().success();
-            a.becomes(State::Closed);
-            b.becomes(State::Closed);
+            both_become(a, b, State::Closed);
         }
         traffic.went_well();
     });

@@ -139,9 +139,7 @@ fn one_process_that_is_ill_opens_for_itself_where_two_have_to_see_it() {
     on_each(|backing| {
         let processes: [Process; 20] = backing.processes(TEN.min_instances(2));
         let (ill, others) = processes.split_first().expect("some");
-        for _ in 0..10 {
-            ill.fail();
-        }
+        ill.fail_times(10);
         ill.becomes(State::Open);
         thread::sleep(Duration::from_millis(500));
         for other in others {
@@ -157,9 +155,7 @@ fn one_process_that_is_ill_opens_for_itself_where_two_have_to_see_it() {
 fn two_processes_that_see_it_open_it_for_all() {
     on_each(|backing| {
         let processes: [Process; 5] = backing.processes(TEN.min_instances(2));
-        for _ in 0..9 {
-            processes[0].fail();
-        }
+        processes[0].fail_times(9);
         processes[1].fail();
         for process in &processes {
             process.becomes(State::Open);

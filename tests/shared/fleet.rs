@@ -54,6 +54,15 @@ pub(super) fn on_each(test: impl Fn(&Backing)) {
     calmly_panicking(|| test(&Backing::redis()));
 }
 
+/// Waits until the circuit is in this state for both.
+#[track_caller]
+pub(super) fn both_become(first: &Process, second: &Process, state: State) {
+    for (process, which) in [(first, "first"), (second, "second")] {
+        let what = format!("{} for the {which} of both", state.label());
+        process.eventually(&what, || process.breaker.state() == state);
+    }
+}
+
 impl Backing {
     pub(super) fn memory() -> Self {
         Self::Memory(MemoryStore::new())
@@ -124,11 +133,21 @@ impl Process {
         matches!(sharing.state, SharingState::Lost { policy: it, .. } if it == policy)
     }
 
+    #[track_caller]
     pub(super) fn fail(&self) {
         let permit = self.breaker.try_acquire().expect("a closed circuit");
         permit.failure();
     }
 
+    /// So many calls in a row fail.
+    #[track_caller]
+    pub(super) fn fail_times(&self, times: u32) {
+        for _ in 0..times {
+            self.fail();
+        }
+    }
+
+    #[track_caller]
     pub(super) fn succeed(&self) {
         let permit = self.breaker.try_acquire().expect("a closed circuit");
         permit.success();

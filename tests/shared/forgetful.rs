@@ -9,6 +9,7 @@ use breakerbox_servers::Server;
 use super::calm::calmly_panicking;
 use super::fleet::Backing;
 use super::fleet::Process;
+use super::fleet::both_become;
 use super::fleet::on_each;
 use super::traffic::Traffic;
 
@@ -43,8 +44,7 @@ fn an_opening_that_was_forgotten_lasts_to_its_end_and_is_probed_once() {
         let [a, b] = backing.processes(SHORT);
         let traffic = Traffic::beside(&a);
         a.fail();
-        a.becomes(State::Open);
-        b.becomes(State::Open);
+        both_become(&a, &b, State::Open);
         forget(backing);
         a.cools_down();
         b.cools_down();
@@ -62,8 +62,7 @@ fn an_opening_that_was_forgotten_is_not_ended_by_whoever_comes_new() {
     on_each(|backing| {
         let [a, b] = backing.processes(POLICY);
         open(&a, POLICY);
-        a.becomes(State::Open);
-        b.becomes(State::Open);
+        both_become(&a, &b, State::Open);
         forget(backing);
         let new = backing.start(POLICY);
         new.fail();
@@ -88,8 +87,7 @@ fn failures_after_a_closed_circuit_was_forgotten_open_it() {
                 permit.failure();
             }
         }
-        a.becomes(State::Open);
-        b.becomes(State::Open);
+        both_become(&a, &b, State::Open);
     });
 }
 
@@ -130,8 +128,7 @@ fn an_opening_whose_key_was_evicted_lasts_to_its_end() {
         a.cools_down();
         b.cools_down();
         a.enter().success();
-        a.becomes(State::Closed);
-        b.becomes(State::Closed);
+        both_become(&a, &b, State::Closed);
     });
 }
 
@@ -158,8 +155,7 @@ fn a_circuit_of_which_only_a_part_is_left_recovers() {
         a.cools_down();
         b.cools_down();
         a.enter().success();
-        a.becomes(State::Closed);
-        b.becomes(State::Closed);
+        both_become(&a, &b, State::Closed);
     });
 }
 

@@ -158,9 +158,7 @@ fn a_process_whose_clock_is_an_hour_off_shares_its_circuits_like_any_other() {
 
 fn share(process: &Process, other: &mut Other) {
     // What this one sees opens it there, for as long, ...
-    for _ in 0..3 {
-        process.fail();
-    }
+    process.fail_times(3);
     process.becomes(State::Open);
     let left: u128 = other.does("opens").parse().expect("milliseconds");
     assert!(left <= 2_000, "{left} ms are left there");

@@ -78,9 +78,7 @@ fn a_live_change_of_one_process_is_one_of_all_and_of_those_that_start_later() {
 fn state_and_counts_of_all_stay_and_the_next_outcome_is_judged_by_the_new_numbers() {
     on_each(|backing| {
         let [a, b] = backing.processes(POLICY);
-        for _ in 0..3 {
-            a.fail();
-        }
+        a.fail_times(3);
         b.breaker.update(|policy| policy.threshold(4)).unwrap();
         a.has(POLICY.threshold(4));
         assert_eq!(a.breaker.state(), State::Closed);

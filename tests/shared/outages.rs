@@ -13,6 +13,7 @@ use breakerbox_servers::Server;
 
 use super::calm::calmly_panicking;
 use super::fleet::Process;
+use super::fleet::both_become;
 use super::traffic::Traffic;
 
 const POLICY: Policy = Policy::new()
@@ -43,11 +44,8 @@ impl Scene {
 
     /// Everything works again: what one sees opens the circuit of the other.
     fn is_well(&self) {
-        for _ in 0..3 {
-            self.a.fail();
-        }
-        self.a.becomes(State::Open);
-        self.b.becomes(State::Open);
+        self.a.fail_times(3);
+        both_become(&self.a, &self.b, State::Open);
     }
 }
 
@@ -155,8 +153,7 @@ fn a_network_that_is_slow_is_only_slow() {
         scene.b.fail();
         scene.a.fail();
         scene.a.fail();
-        scene.a.becomes(State::Open);
-        scene.b.becomes(State::Open);
+        both_become(&scene.a, &scene.b, State::Open);
         traffic.went_well();
         assert_eq!((scene.a.losses(), scene.b.losses()), (0, 0));
     });
@@ -205,9 +202,7 @@ fn an_opening_lasts_to_its_end_while_the_store_is_lost_and_after_it_was_lost() {
         let server = Server::start().expect("a server: run ./tests/run");
         let [a, b] = std::array::from_fn(|_| Process::start(BRIEF, |it| it.redis(server.url())));
         let begin = std::time::Instant::now();
-        for _ in 0..3 {
-            a.fail();
-        }
+        a.fail_times(3);
         b.becomes(State::Open);
         server.kill();
         b.loses(1);
@@ -218,8 +213,7 @@ fn an_opening_lasts_to_its_end_while_the_store_is_lost_and_after_it_was_lost() {
         assert!(begin.elapsed() >= Duration::from_secs(3));
         // Whoever comes first probes for both.
         b.enter().success();
-        a.becomes(State::Closed);
-        b.becomes(State::Closed);
+        both_become(&a, &b, State::Closed);
     });
 }
 
@@ -230,9 +224,7 @@ fn what_the_others_have_decided_meanwhile_is_taken_over() {
         let scene = Scene::new();
         scene.proxy.black_hole();
         scene.a.loses(1);
-        for _ in 0..3 {
-            scene.b.fail();
-        }
+        scene.b.fail_times(3);
         scene.b.becomes(State::Open);
         assert_eq!(scene.a.breaker.state(), State::Closed);
         scene.proxy.heal();
@@ -258,9 +250,7 @@ fn an_outage_of_the_service_that_is_over_opens_nothing_when_the_store_is_back() 
         server.kill();
         a.loses(1);
         b.loses(1);
-        for _ in 0..3 {
-            a.fail();
-        }
+        a.fail_times(3);
         assert_eq!(a.breaker.state(), State::Open);
         a.enter().success();
         for _ in 0..9 {

@@ -17,6 +17,7 @@ use breakerbox_servers::Server;
 use super::calm::calmly_panicking;
 use super::fleet::Process;
 use super::fleet::block_on;
+use super::fleet::both_become;
 use super::fleet::on_each;
 
 const POLICY: Policy = Policy::new()
@@ -44,8 +45,7 @@ fn two_probes_are_two_of_all_processes() {
             first.success();
             second.success();
         });
-        a.becomes(State::Closed);
-        b.becomes(State::Closed);
+        both_become(&a, &b, State::Closed);
     });
 }
 
@@ -67,8 +67,7 @@ fn a_probe_that_is_dropped_gives_its_place_to_another_process() {
             }
             permit.expect("the place").success();
         });
-        a.becomes(State::Closed);
-        b.becomes(State::Closed);
+        both_become(&a, &b, State::Closed);
     });
 }
 
@@ -99,8 +98,7 @@ fn a_probe_that_outlives_its_lease_keeps_its_place() {
             assert_eq!(rejected.kind(), RejectedKind::ProbesBusy);
         }
         probe.success();
-        a.becomes(State::Closed);
-        b.becomes(State::Closed);
+        both_become(&a, &b, State::Closed);
     });
 }
 
@@ -144,8 +142,7 @@ fn calls_that_come_at_once_get_as_many_places_as_there_are() {
         for permit in <[_; 5]>::from(permits) {
             permit.expect("there is a place").success();
         }
-        a.becomes(State::Closed);
-        b.becomes(State::Closed);
+        both_become(&a, &b, State::Closed);
     });
 }
 
@@ -160,8 +157,7 @@ fn leave_that_was_kept_for_who_does_not_wait_is_for_who_waits_too() {
         b.becomes(State::HalfOpen);
         let permit = block_on(a.breaker.acquire());
         permit.expect("leave that was given").success();
-        a.becomes(State::Closed);
-        b.becomes(State::Closed);
+        both_become(&a, &b, State::Closed);
     });
 }
 
@@ -211,8 +207,7 @@ fn a_probe_that_panics_opens_the_circuit_of_all_again_and_can_be_probed_again() 
             b.cools_down();
         }
         b.enter().success();
-        a.becomes(State::Closed);
-        b.becomes(State::Closed);
+        both_become(&a, &b, State::Closed);
     });
 }
 
@@ -268,7 +263,6 @@ fn a_hundred_threads_that_race_for_three_places_get_three() {
         for permit in permits.into_iter().chain(rest) {
             permit.success();
         }
-        a.becomes(State::Closed);
-        b.becomes(State::Closed);
+        both_become(&a, &b, State::Closed);
     });
 }

@@ -56,9 +56,7 @@ fn meet(a: &Process, b: &Process) {
 
 /// Trips the circuit by what this process alone has seen.
 fn trip(process: &Process) {
-    for _ in 0..3 {
-        process.fail();
-    }
+    process.fail_times(3);
 }
 
 /// Trips the circuit of both by what the first has seen. Where the connection was lost on the

@@ -90,9 +90,7 @@ fn what_was_open_before_is_open_when_the_store_is_back() {
         let process = start(&proxy, WhenStoreIsLost::OpenFails);
         let other = Process::start(POLICY, |it| it.redis(server.url()));
         process.finds_it(1);
-        for _ in 0..3 {
-            other.fail();
-        }
+        other.fail_times(3);
         process.becomes(State::Open);
         lose(&proxy);
         rejects_all(&process);
@@ -111,9 +109,7 @@ fn what_was_open_before_is_open_when_the_store_is_back_with_nothing() {
         let process =
             Process::start_alone(POLICY, |it| it.redis(server.url()).when_store_is_lost(lost));
         process.finds_it(1);
-        for _ in 0..3 {
-            process.fail();
-        }
+        process.fail_times(3);
         process.is_as_all_have_decided();
         server.kill();
         rejects_all(&process);
@@ -131,19 +127,13 @@ fn who_admits_all_for_a_while_goes_by_what_it_sees_afterwards() {
         let process = start(&proxy, WhenStoreIsLost::Admit(Duration::from_secs(1)));
         let other = Process::start(POLICY, |it| it.redis(server.url()));
         process.finds_it(1);
-        for _ in 0..3 {
-            other.fail();
-        }
+        other.fail_times(3);
         process.becomes(State::Open);
         lose(&proxy);
         process.becomes(State::ForcedClosed);
-        for _ in 0..9 {
-            process.fail();
-        }
+        process.fail_times(9);
         process.becomes(State::Closed);
-        for _ in 0..3 {
-            process.fail();
-        }
+        process.fail_times(3);
         assert_eq!(process.breaker.state(), State::Open);
         assert_eq!(process.losses(), 1);
         proxy.heal();
@@ -162,9 +152,7 @@ fn who_admits_all_is_with_the_others_again_as_soon_as_the_store_is_back() {
         process.finds_it(1);
         lose(&proxy);
         process.becomes(State::ForcedClosed);
-        for _ in 0..3 {
-            other.fail();
-        }
+        other.fail_times(3);
         proxy.heal();
         process.becomes(State::Open);
     });
