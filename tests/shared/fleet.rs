@@ -74,6 +74,23 @@ impl Backing {
         ))
     }
 
+    /// The server of one that has a server.
+    #[track_caller]
+    pub(super) fn server(&self) -> &Server {
+        match self {
+            Self::Memory(_) => panic!("a store in memory has no server"),
+            Self::Redis(server) => server,
+        }
+    }
+
+    /// Everything that lies there is lost.
+    pub(super) fn forgets(&self) {
+        match self {
+            Self::Memory(store) => store.lose_everything(),
+            Self::Redis(server) => server.flushall(),
+        }
+    }
+
     pub(super) fn store(&self) -> SharedStore {
         match self {
             Self::Memory(store) => store.clone().into(),

@@ -23,14 +23,6 @@ const SHORT: Policy = POLICY
     .max_cooldown(Duration::from_secs(600))
     .backoff(1_000.0);
 
-/// What becomes of the keys.
-fn forget(backing: &Backing) {
-    match backing {
-        Backing::Memory(store) => store.lose_everything(),
-        Backing::Redis(server) => server.flushall(),
-    }
-}
-
 fn open(process: &Process, policy: Policy) {
     for _ in 0..policy.get_threshold().expect("a threshold") {
         process.fail();
@@ -45,7 +37,7 @@ fn an_opening_that_was_forgotten_lasts_to_its_end_and_is_probed_once() {
         let traffic = Traffic::beside(&a);
         a.fail();
         both_become(&a, &b, State::Open);
-        forget(backing);
+        backing.forgets();
         a.cools_down();
         b.cools_down();
         // It is the second opening, whoever knows of the first.
@@ -63,7 +55,7 @@ fn an_opening_that_was_forgotten_is_not_ended_by_whoever_comes_new() {
         let [a, b] = backing.processes(POLICY);
         open(&a, POLICY);
         both_become(&a, &b, State::Open);
-        forget(backing);
+        backing.forgets();
         let new = backing.start(POLICY);
         new.fail();
         new.becomes(State::Open);
@@ -80,7 +72,7 @@ fn failures_after_a_closed_circuit_was_forgotten_open_it() {
     on_each(|backing| {
         let [a, b] = backing.processes(POLICY);
         a.fail();
-        forget(backing);
+        backing.forgets();
         for _ in 0..3 {
             // That of the other may be told when all is forgotten, and counts then.
             if let Ok(permit) = b.breaker.try_acquire() {
@@ -118,9 +110,7 @@ fn an_opening_whose_key_was_evicted_lasts_to_its_end() {
     calmly_panicking(|| {
         let backing = Backing::redis();
         let [a, b] = backing.processes(SHORT);
-        let Backing::Redis(server) = &backing else {
-            unreachable!("it is Redis");
-        };
+        let server = backing.server();
         a.fail();
         b.becomes(State::Open);
         let deleted = server.order(&["DEL", "breakerbox:{shared}"]);
@@ -138,9 +128,7 @@ fn a_circuit_of_which_only_a_part_is_left_recovers() {
     calmly_panicking(|| {
         let backing = Backing::redis();
         let [a, b] = backing.processes(SHORT);
-        let Backing::Redis(server) = &backing else {
-            unreachable!("it is Redis");
-        };
+        let server = backing.server();
         let fields = server.order(&["HKEYS", "breakerbox:{shared}"]);
         assert!(fields.elements().is_empty(), "nothing has happened yet");
         a.fail();
@@ -165,9 +153,7 @@ fn scripts_that_were_forgotten_are_sent_again() {
     calmly_panicking(|| {
         let backing = Backing::redis();
         let [a, b] = backing.processes(POLICY.cooldown(Duration::from_millis(100)));
-        let Backing::Redis(server) = &backing else {
-            unreachable!("it is Redis");
-        };
+        let server = backing.server();
         let traffic = Traffic::beside(&a);
         a.fail();
         server.script_flush();
