@@ -6,7 +6,6 @@ mod calm;
 mod clocks;
 mod crowd;
 mod failovers;
-mod faults;
 mod fleet;
 mod forgetful;
 mod hours;
