@@ -177,6 +177,17 @@ impl Process {
         reply.expect("an answer").snapshot.phase == Phase::Open
     }
 
+    /// How many commands of this kind were sent.
+    fn sent(&self, kind: &str) -> u64 {
+        let mut sent = self.counts.commands();
+        sent.find(|(label, _)| *label == kind).expect("a kind").1
+    }
+
+    /// How often its heart has beaten.
+    fn beats(&self) -> u64 {
+        self.sent("heartbeat")
+    }
+
     fn dropped(&self, reason: &str) -> u64 {
         let mut dropped = self.counts.dropped();
         let found = dropped.find(|(label, _)| *label == reason);
