@@ -27,8 +27,9 @@ use super::calm::calmly_panicking;
 /// So long nothing takes, however busy the machine is.
 pub(super) const LONG: Duration = Duration::from_secs(20);
 
-/// Generations of what all have decided are times of the store, in milliseconds.
-const TIMES: u64 = 1_000_000_000_000;
+/// Generations of what all have decided are times of the store, in milliseconds since 1970. Those
+/// of a process that has moved by itself alone count from zero.
+pub(super) const TIMES: u64 = 1_000_000_000_000;
 
 /// What the processes share their circuits through.
 pub(super) enum Backing {
@@ -202,9 +203,8 @@ impl Process {
     /// Waits until it has moved as the store says, not only by what it has seen itself.
     #[track_caller]
     pub(super) fn is_as_all_have_decided(&self) {
-        // That counts from zero here, and from 1970 in the store.
         self.eventually("it hears what is decided", || {
-            self.breaker.snapshot().generation > 1_000_000
+            self.breaker.snapshot().generation > TIMES
         });
     }
 

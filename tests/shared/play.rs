@@ -29,13 +29,11 @@ use crate::scenarios::seen::View;
 use super::calm::calmly;
 use super::fleet::LONG;
 use super::fleet::Process;
+use super::fleet::TIMES;
 use super::fleet::block_on;
 
 /// A name, a policy, a line.
 pub(super) type Scenario = (&'static str, Policy, &'static str);
-
-/// Generations that a process counts by itself are below, and those of a store are times.
-const LOCAL: u64 = 1_000_000;
 
 /// Most of a scenario is waiting, so that several can be played at a time.
 const AT_ONCE: usize = 8;
@@ -298,7 +296,7 @@ impl Play<'_> {
         let has_store = |process: &Process| process.finds() > process.losses();
         soon(|| {
             let mut all = self.processes.iter().zip(self.views());
-            match all.all(|(process, view)| !has_store(process) || view.generation > LOCAL) {
+            match all.all(|(process, view)| !has_store(process) || view.generation > TIMES) {
                 true => Ok(()),
                 false => Err("the store never decided".to_owned()),
             }
