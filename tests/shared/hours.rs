@@ -9,8 +9,6 @@ use std::io::Write;
 use std::process::Child;
 use std::process::ChildStdin;
 use std::process::ChildStdout;
-use std::process::Command;
-use std::process::Stdio;
 use std::time::Duration;
 use std::time::SystemTime;
 
@@ -20,6 +18,7 @@ use breakerbox_servers::Clock;
 use breakerbox_servers::Server;
 use breakerbox_servers::installed;
 
+use super::again::again;
 use super::calm::calmly_panicking;
 use super::fleet::Process;
 
@@ -50,15 +49,8 @@ impl Other {
     fn start(test: &str, url: &str, clock: Clock, server: &Server) -> Option<Self> {
         let file = server.folder().join("clock of a client");
         let environment = installed(clock.of_process(&file))?;
-        let this = env::current_exe().expect("the path of this binary");
-        let mut child = Command::new(this)
-            .args([test, "--exact", "--nocapture"])
-            .env(URL, url)
-            .envs(environment)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("this binary runs again");
+        let started = again(test, (URL, url)).envs(environment).spawn();
+        let mut child = started.expect("this binary runs again");
         Some(Self {
             orders: child.stdin.take().expect("it is piped"),
             out: BufReader::new(child.stdout.take().expect("it is piped")),

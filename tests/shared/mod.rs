@@ -1,5 +1,6 @@
 //! Circuits that several processes share. Each registry here is a process of its own.
 
+mod again;
 mod alone;
 mod attributes;
 mod calm;
