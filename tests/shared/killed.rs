@@ -20,7 +20,7 @@ const POLICY: Policy = Policy::new()
     .cooldown(Duration::from_millis(100))
     .probe_wait(Duration::from_secs(10));
 
-/// Where the process finds the server that is to be killed.
+/// Where the process that is to be killed finds the server.
 const URL: &str = "BREAKERBOX_TESTS_PROBE_AT";
 const PROBES: &str = "it probes";
 

@@ -241,8 +241,8 @@ fn hear(seat: usize, line: &str, log: &Log, reports: &Mutex<Reports>) {
             }
         }
         Some(("note", note)) => log.note(&format!("worker {seat}: {note}")),
-        // A process that is killed leaves half a line.
         Some(("slow", what)) => log.wrong(&format!("worker {seat}: {what}")),
+        // A process that is killed leaves half a line.
         _ => {}
     }
 }
