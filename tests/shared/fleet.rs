@@ -1,5 +1,6 @@
 //! Several processes in one test: each registry is one, and all have one store.
 
+use std::panic;
 use std::sync::Arc;
 use std::sync::Mutex;
 use std::thread;
@@ -53,6 +54,17 @@ pub(super) fn block_on<F: Future>(future: F) -> F::Output {
 pub(super) fn on_each(test: impl Fn(&Backing)) {
     test(&Backing::memory());
     calmly_panicking(|| test(&Backing::redis()));
+}
+
+/// The same with both at a time, of a test that does little but wait.
+pub(super) fn on_each_at_once(test: impl Fn(&Backing) + Sync) {
+    thread::scope(|scope| {
+        let in_memory = scope.spawn(|| test(&Backing::memory()));
+        calmly_panicking(|| test(&Backing::redis()));
+        if let Err(payload) = in_memory.join() {
+            panic::resume_unwind(payload);
+        }
+    });
 }
 
 /// Waits until the circuit is in this state for both.

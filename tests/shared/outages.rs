@@ -307,19 +307,25 @@ fn a_process_that_finds_no_store_begins_all_the_same() {
         let locked = locked.expect("a server: run ./tests/run");
         let wrong = format!("redis://:wrong@{}", locked.address());
         let nobody = format!("redis://{}", locked.address());
-        for url in [
+        let urls = [
             hole_behind.url(),
             "redis://no-such-host.invalid".to_owned(),
             "redis://127.0.0.1:1".to_owned(),
             wrong,
             nobody,
-        ] {
+        ];
+        let started = urls.map(|url| {
             let process = Process::start_alone(POLICY, |it| it.redis(url.clone()));
             let traffic = Traffic::beside(&process);
+            (url, process, traffic)
+        });
+        for (_, process, _) in &started {
             process.loses(1);
-            protects_itself(&process);
-            // It tries again and again, and says so once.
-            thread::sleep(Duration::from_millis(700));
+            protects_itself(process);
+        }
+        // They try again and again, and say so once.
+        thread::sleep(Duration::from_millis(700));
+        for (url, process, traffic) in started {
             traffic.went_well();
             assert_eq!((process.losses(), process.finds()), (1, 0), "{url}");
         }

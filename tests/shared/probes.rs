@@ -19,6 +19,7 @@ use super::fleet::Process;
 use super::fleet::block_on;
 use super::fleet::both_become;
 use super::fleet::on_each;
+use super::fleet::on_each_at_once;
 
 const POLICY: Policy = Policy::new()
     .threshold(1)
@@ -88,7 +89,7 @@ fn a_failed_probe_opens_the_circuit_of_all_again() {
 /// A lease lasts two seconds.
 #[test]
 fn a_probe_that_outlives_its_lease_keeps_its_place() {
-    on_each(|backing| {
+    on_each_at_once(|backing| {
         let [a, b] = backing.processes(POLICY);
         open(&a, &b);
         let probe = a.enter();

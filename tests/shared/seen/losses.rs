@@ -63,7 +63,8 @@ fn a_store_that_was_never_there_is_lost() {
         builder.redis("redis://127.0.0.1:1")
     });
     a.eventually("it is lost", || {
-        a.count(|event| matches!(event, Event::StoreLost { policy, .. } if *policy == WhenStoreIsLost::Local)) == 1
+        let policy = WhenStoreIsLost::Local;
+        a.count(|event| matches!(event, Event::StoreLost { policy: it, .. } if *it == policy)) == 1
     });
     assert!(matches!(state(&a), SharingState::Lost { .. }));
     assert_eq!(a.finds(), 0);
