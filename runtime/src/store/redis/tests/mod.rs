@@ -32,7 +32,6 @@ use crate::rules::fleet::Phase;
 use crate::rules::fleet::Reply;
 use crate::rules::fleet::Request;
 use crate::rules::fleet::Told;
-use crate::rules::fleet::View;
 use crate::store::Listener;
 use crate::store::Store;
 use crate::store::StoreError;
@@ -155,10 +154,8 @@ impl Process {
     ) -> Result<Reply, StoreError> {
         let request = Request {
             command,
-            view: View::default(),
             instance: 7,
-            draw: 0,
-            deadline: 0,
+            ..Request::sync()
         };
         self.store.submit(circuit, request, &POLICY, within).await
     }
