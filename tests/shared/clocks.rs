@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use breakerbox::Policy;
 use breakerbox::State;
+use breakerbox::Window;
 use breakerbox_servers::Clock;
 use breakerbox_servers::Server;
 
@@ -105,7 +106,7 @@ fn circuits_open_and_recover_whatever_the_clock_does() {
 #[test]
 fn failures_in_a_window_count_together_after_a_jump() {
     calmly_panicking(|| {
-        let policy = LONG.window(breakerbox::Window::Time(Duration::from_secs(60)));
+        let policy = LONG.window(Window::Time(Duration::from_secs(60)));
         let (server, processes) = scene(policy);
         let [a, b] = &processes;
         for jump in JUMPS {

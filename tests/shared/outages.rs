@@ -3,6 +3,7 @@
 
 use std::thread;
 use std::time::Duration;
+use std::time::Instant;
 
 use breakerbox::Policy;
 use breakerbox::Redis;
@@ -201,7 +202,7 @@ fn an_opening_lasts_to_its_end_while_the_store_is_lost_and_after_it_was_lost() {
         const BRIEF: Policy = POLICY.cooldown(Duration::from_secs(3));
         let server = Server::start().expect("a server: run ./tests/run");
         let [a, b] = std::array::from_fn(|_| Process::start(BRIEF, |it| it.redis(server.url())));
-        let begin = std::time::Instant::now();
+        let begin = Instant::now();
         a.fail_times(3);
         b.becomes(State::Open);
         server.kill();

@@ -1,6 +1,7 @@
 //! The server answers and does not do what it is asked for: it is full, or forbids it, or has
 //! something else where the circuit should be.
 
+use std::thread;
 use std::time::Duration;
 
 use breakerbox::Event;
@@ -163,7 +164,7 @@ fn a_server_that_closes_idle_connections_finds_none() {
         let [a, b] = std::array::from_fn(|_| {
             Process::start(POLICY, |it| it.store(Redis::new(server.url()).lease(short)))
         });
-        std::thread::sleep(Duration::from_secs(3));
+        thread::sleep(Duration::from_secs(3));
         a.fail();
         a.fail();
         b.fail();

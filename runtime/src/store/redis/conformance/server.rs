@@ -15,6 +15,7 @@ use breakerbox_servers::Server;
 use breakerbox_servers::installed;
 
 use crate::policy::Policy;
+use crate::policy::Window;
 use crate::rules::fleet::Command;
 use crate::rules::fleet::CoverKind;
 use crate::rules::fleet::Force;
@@ -151,7 +152,7 @@ fn every_write_keeps_the_hash_an_hour_longer_than_what_it_holds() {
 fn a_hash_outlives_the_window_that_it_holds() {
     let (_server, mut twin) = started();
     let day = Duration::from_millis(24 * HOUR);
-    let policy = Policy::new().window(crate::policy::Window::Time(day));
+    let policy = Policy::new().window(Window::Time(day));
     twin.run(CIRCUIT, &failures(1), &policy);
     assert!(left(&mut twin, &hash_key(CIRCUIT)) > 24 * HOUR);
 }
