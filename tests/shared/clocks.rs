@@ -19,7 +19,7 @@ const HOUR: Duration = Duration::from_secs(3_600);
 const POLICY: Policy = Policy::new()
     .threshold(3)
     .probe_wait(Duration::from_secs(10));
-const BRIEF: Policy = POLICY.cooldown(Duration::from_millis(500));
+const BRIEF: Policy = POLICY.cooldown(Duration::from_millis(250));
 const LONG: Policy = POLICY.cooldown(Duration::from_secs(600));
 
 const JUMPS: [Clock; 4] = [

@@ -12,6 +12,7 @@ use breakerbox::State;
 use super::fleet::Process;
 use super::fleet::both_become;
 use super::fleet::on_each;
+use super::fleet::on_each_at_once;
 
 const POLICY: Policy = Policy::new()
     .threshold(5)
@@ -57,7 +58,7 @@ fn failures_of_several_processes_count_together() {
 /// M8
 #[test]
 fn what_is_forced_in_one_process_is_forced_in_all_and_ends_for_all() {
-    on_each(|backing| {
+    on_each_at_once(|backing| {
         let [a, b] = backing.processes(POLICY);
         let ttl = Duration::from_secs(2);
         let forced = a.breaker.force_open(ttl, "ana", "the provider migrates");
@@ -80,7 +81,7 @@ fn what_is_forced_in_one_process_is_forced_in_all_and_ends_for_all() {
 /// M8: the opening beneath is as long as it was, and nobody probes meanwhile.
 #[test]
 fn an_opening_beneath_what_is_forced_goes_on_afterwards() {
-    on_each(|backing| {
+    on_each_at_once(|backing| {
         let [a, b] = backing.processes(POLICY);
         a.fail_times(5);
         b.becomes(State::Open);
