@@ -16,6 +16,7 @@ use tokio::runtime;
 use super::calm::calmly_panicking;
 use super::fleet::Process;
 use super::fleet::block_on;
+use super::fleet::both_become;
 use super::fleet::on_each;
 
 const POLICY: Policy = Policy::new()
@@ -185,8 +186,7 @@ fn a_runtime_whose_clock_is_paused_shares_like_any_other() {
             b.cools_down();
             let probe = b.breaker.acquire().await.expect("leave to probe");
             probe.success();
-            a.becomes(State::Closed);
-            b.becomes(State::Closed);
+            both_become(&a, &b, State::Closed);
         });
         assert_eq!((a.losses(), b.losses()), (0, 0));
     });

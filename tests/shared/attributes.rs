@@ -16,6 +16,7 @@ use breakerbox_servers::Server;
 use super::calm::calmly_panicking;
 use super::fleet::Process;
 use super::fleet::block_on;
+use super::fleet::both_become;
 use super::fleet::on_each;
 
 const POLICY: Policy = Policy::new()
@@ -64,8 +65,7 @@ fn opens_and_recovers(a: &Process, b: &Process, call: impl Fn(&Process, bool) ->
     b.cools_down();
     // It waits for leave to probe, and is not rejected.
     assert_eq!(call(b, true), Ok(()));
-    a.becomes(State::Closed);
-    b.becomes(State::Closed);
+    both_become(a, b, State::Closed);
     assert_eq!(call(a, true), Ok(()));
 }
 
@@ -116,16 +116,13 @@ async fn waiting_for_the_circuit() -> Out {
 fn a_retry_that_waits_for_the_circuit_waits_for_what_another_process_has_opened() {
     on_each(|backing| {
         let [a, b] = backing.processes(POLICY.cooldown(Duration::from_secs(1)));
-        for _ in 0..2 {
-            a.fail();
-        }
+        a.fail_times(2);
         b.becomes(State::Open);
         let before = TRIED.load(Relaxed);
         let out = block_on(with_registry(b.registry.clone(), waiting_for_the_circuit()));
         assert_eq!(out, Ok(()));
         assert_eq!(TRIED.load(Relaxed), before + 1);
-        a.becomes(State::Closed);
-        b.becomes(State::Closed);
+        both_become(&a, &b, State::Closed);
     });
 }
 
@@ -136,9 +133,7 @@ fn a_call_that_gets_no_answer_is_rejected_after_its_time() {
         let server = Server::start().expect("a server: run ./tests/run");
         let policy = POLICY.probe_wait(Duration::from_millis(40));
         let process = Process::start(policy, |it| it.redis(server.url()));
-        for _ in 0..2 {
-            process.fail();
-        }
+        process.fail_times(2);
         process.is_as_all_have_decided();
         process.cools_down();
         server.stop();

@@ -5,11 +5,13 @@ use std::time::Duration;
 
 use breakerbox::Policy;
 use breakerbox::State;
+use breakerbox::Window;
 use breakerbox_servers::Clock;
 use breakerbox_servers::Server;
 
 use super::calm::calmly_panicking;
 use super::fleet::Process;
+use super::fleet::both_become;
 use super::traffic::Traffic;
 
 const HOUR: Duration = Duration::from_secs(3_600);
@@ -17,7 +19,7 @@ const HOUR: Duration = Duration::from_secs(3_600);
 const POLICY: Policy = Policy::new()
     .threshold(3)
     .probe_wait(Duration::from_secs(10));
-const BRIEF: Policy = POLICY.cooldown(Duration::from_millis(500));
+const BRIEF: Policy = POLICY.cooldown(Duration::from_millis(250));
 const LONG: Policy = POLICY.cooldown(Duration::from_secs(600));
 
 const JUMPS: [Clock; 4] = [
@@ -87,8 +89,7 @@ fn circuits_open_and_recover_whatever_the_clock_does() {
             server.set_clock(jump);
             // The store may ask for the whole time once more, and no longer.
             b.enter().success();
-            a.becomes(State::Closed);
-            b.becomes(State::Closed);
+            both_become(a, b, State::Closed);
         }
         for jump in JUMPS {
             open(&processes);
@@ -96,8 +97,7 @@ fn circuits_open_and_recover_whatever_the_clock_does() {
             server.set_clock(jump);
             drop(probe);
             a.enter().success();
-            a.becomes(State::Closed);
-            b.becomes(State::Closed);
+            both_become(a, b, State::Closed);
         }
         traffic.went_well();
     });
@@ -106,7 +106,7 @@ fn circuits_open_and_recover_whatever_the_clock_does() {
 #[test]
 fn failures_in_a_window_count_together_after_a_jump() {
     calmly_panicking(|| {
-        let policy = LONG.window(breakerbox::Window::Time(Duration::from_secs(60)));
+        let policy = LONG.window(Window::Time(Duration::from_secs(60)));
         let (server, processes) = scene(policy);
         let [a, b] = &processes;
         for jump in JUMPS {

@@ -13,6 +13,7 @@ use breakerbox_servers::Server;
 
 use super::calm::calmly_panicking;
 use super::fleet::Process;
+use super::fleet::both_become;
 use super::traffic::Traffic;
 
 const POLICY: Policy = Policy::new()
@@ -20,11 +21,8 @@ const POLICY: Policy = Policy::new()
     .cooldown(Duration::from_secs(600));
 
 fn open(a: &Process, b: &Process) {
-    for _ in 0..3 {
-        a.fail();
-    }
-    a.becomes(State::Open);
-    b.becomes(State::Open);
+    a.fail_times(3);
+    both_become(a, b, State::Open);
 }
 
 /// They share their circuits: one resets, and another hears of it.
@@ -79,9 +77,7 @@ fn a_server_that_takes_no_writes_any_more_is_not_talked_to() {
         a.loses(1);
         // Whether that failure was counted nobody knows, so it is told no more.
         a.succeed();
-        for _ in 0..3 {
-            a.fail();
-        }
+        a.fail_times(3);
         assert_eq!(a.breaker.state(), State::Open);
         first.promote();
         a.finds_it(2);

@@ -1,5 +1,6 @@
 //! Several processes in one test: each registry is one, and all have one store.
 
+use std::panic;
 use std::sync::Arc;
 use std::sync::Mutex;
 use std::thread;
@@ -27,8 +28,9 @@ use super::calm::calmly_panicking;
 /// So long nothing takes, however busy the machine is.
 pub(super) const LONG: Duration = Duration::from_secs(20);
 
-/// Generations of what all have decided are times of the store, in milliseconds.
-const TIMES: u64 = 1_000_000_000_000;
+/// Generations of what all have decided are times of the store, in milliseconds since 1970. Those
+/// of a process that has moved by itself alone count from zero.
+pub(super) const TIMES: u64 = 1_000_000_000_000;
 
 /// What the processes share their circuits through.
 pub(super) enum Backing {
@@ -54,6 +56,26 @@ pub(super) fn on_each(test: impl Fn(&Backing)) {
     calmly_panicking(|| test(&Backing::redis()));
 }
 
+/// The same with both at a time, of a test that does little but wait.
+pub(super) fn on_each_at_once(test: impl Fn(&Backing) + Sync) {
+    thread::scope(|scope| {
+        let in_memory = scope.spawn(|| test(&Backing::memory()));
+        calmly_panicking(|| test(&Backing::redis()));
+        if let Err(payload) = in_memory.join() {
+            panic::resume_unwind(payload);
+        }
+    });
+}
+
+/// Waits until the circuit is in this state for both.
+#[track_caller]
+pub(super) fn both_become(first: &Process, second: &Process, state: State) {
+    for (process, which) in [(first, "first"), (second, "second")] {
+        let what = format!("{} for the {which} of both", state.label());
+        process.eventually(&what, || process.breaker.state() == state);
+    }
+}
+
 impl Backing {
     pub(super) fn memory() -> Self {
         Self::Memory(MemoryStore::new())
@@ -63,6 +85,23 @@ impl Backing {
         Self::Redis(Box::new(
             Server::start().expect("a server: run ./tests/run"),
         ))
+    }
+
+    /// The server of one that has a server.
+    #[track_caller]
+    pub(super) fn server(&self) -> &Server {
+        match self {
+            Self::Memory(_) => panic!("a store in memory has no server"),
+            Self::Redis(server) => server,
+        }
+    }
+
+    /// Everything that lies there is lost.
+    pub(super) fn forgets(&self) {
+        match self {
+            Self::Memory(store) => store.lose_everything(),
+            Self::Redis(server) => server.flushall(),
+        }
     }
 
     pub(super) fn store(&self) -> SharedStore {
@@ -124,11 +163,21 @@ impl Process {
         matches!(sharing.state, SharingState::Lost { policy: it, .. } if it == policy)
     }
 
+    #[track_caller]
     pub(super) fn fail(&self) {
         let permit = self.breaker.try_acquire().expect("a closed circuit");
         permit.failure();
     }
 
+    /// So many calls in a row fail.
+    #[track_caller]
+    pub(super) fn fail_times(&self, times: u32) {
+        for _ in 0..times {
+            self.fail();
+        }
+    }
+
+    #[track_caller]
     pub(super) fn succeed(&self) {
         let permit = self.breaker.try_acquire().expect("a closed circuit");
         permit.success();
@@ -166,9 +215,8 @@ impl Process {
     /// Waits until it has moved as the store says, not only by what it has seen itself.
     #[track_caller]
     pub(super) fn is_as_all_have_decided(&self) {
-        // That counts from zero here, and from 1970 in the store.
         self.eventually("it hears what is decided", || {
-            self.breaker.snapshot().generation > 1_000_000
+            self.breaker.snapshot().generation > TIMES
         });
     }
 

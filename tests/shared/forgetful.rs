@@ -9,6 +9,7 @@ use breakerbox_servers::Server;
 use super::calm::calmly_panicking;
 use super::fleet::Backing;
 use super::fleet::Process;
+use super::fleet::both_become;
 use super::fleet::on_each;
 use super::traffic::Traffic;
 
@@ -22,18 +23,12 @@ const SHORT: Policy = POLICY
     .max_cooldown(Duration::from_secs(600))
     .backoff(1_000.0);
 
-/// What becomes of the keys.
-fn forget(backing: &Backing) {
-    match backing {
-        Backing::Memory(store) => store.lose_everything(),
-        Backing::Redis(server) => server.flushall(),
-    }
-}
-
-fn open(process: &Process, policy: Policy) {
-    for _ in 0..policy.get_threshold().expect("a threshold") {
-        process.fail();
-    }
+/// The opening comes to its end for both, and a probe of one closes the circuit of both.
+fn recover(prober: &Process, other: &Process) {
+    prober.cools_down();
+    other.cools_down();
+    prober.enter().success();
+    both_become(prober, other, State::Closed);
 }
 
 /// M20
@@ -43,9 +38,8 @@ fn an_opening_that_was_forgotten_lasts_to_its_end_and_is_probed_once() {
         let [a, b] = backing.processes(SHORT);
         let traffic = Traffic::beside(&a);
         a.fail();
-        a.becomes(State::Open);
-        b.becomes(State::Open);
-        forget(backing);
+        both_become(&a, &b, State::Open);
+        backing.forgets();
         a.cools_down();
         b.cools_down();
         // It is the second opening, whoever knows of the first.
@@ -61,10 +55,9 @@ fn an_opening_that_was_forgotten_lasts_to_its_end_and_is_probed_once() {
 fn an_opening_that_was_forgotten_is_not_ended_by_whoever_comes_new() {
     on_each(|backing| {
         let [a, b] = backing.processes(POLICY);
-        open(&a, POLICY);
-        a.becomes(State::Open);
-        b.becomes(State::Open);
-        forget(backing);
+        a.fail_times(3);
+        both_become(&a, &b, State::Open);
+        backing.forgets();
         let new = backing.start(POLICY);
         new.fail();
         new.becomes(State::Open);
@@ -81,15 +74,14 @@ fn failures_after_a_closed_circuit_was_forgotten_open_it() {
     on_each(|backing| {
         let [a, b] = backing.processes(POLICY);
         a.fail();
-        forget(backing);
+        backing.forgets();
         for _ in 0..3 {
             // That of the other may be told when all is forgotten, and counts then.
             if let Ok(permit) = b.breaker.try_acquire() {
                 permit.failure();
             }
         }
-        a.becomes(State::Open);
-        b.becomes(State::Open);
+        both_become(&a, &b, State::Open);
     });
 }
 
@@ -114,36 +106,28 @@ fn an_override_that_was_forgotten_is_put_back_by_those_who_know_of_it() {
     });
 }
 
-/// B166, B178: a key of ours is evicted, or a part of it is gone.
+/// B166, B178: a key of ours is evicted.
 #[test]
 fn an_opening_whose_key_was_evicted_lasts_to_its_end() {
     calmly_panicking(|| {
         let backing = Backing::redis();
         let [a, b] = backing.processes(SHORT);
-        let Backing::Redis(server) = &backing else {
-            unreachable!("it is Redis");
-        };
+        let server = backing.server();
         a.fail();
         b.becomes(State::Open);
         let deleted = server.order(&["DEL", "breakerbox:{shared}"]);
         assert_eq!(deleted.integer(), Some(1));
-        a.cools_down();
-        b.cools_down();
-        a.enter().success();
-        a.becomes(State::Closed);
-        b.becomes(State::Closed);
+        recover(&a, &b);
     });
 }
 
-/// B178
+/// B178: only a part of the key is gone.
 #[test]
 fn a_circuit_of_which_only_a_part_is_left_recovers() {
     calmly_panicking(|| {
         let backing = Backing::redis();
         let [a, b] = backing.processes(SHORT);
-        let Backing::Redis(server) = &backing else {
-            unreachable!("it is Redis");
-        };
+        let server = backing.server();
         let fields = server.order(&["HKEYS", "breakerbox:{shared}"]);
         assert!(fields.elements().is_empty(), "nothing has happened yet");
         a.fail();
@@ -155,11 +139,7 @@ fn a_circuit_of_which_only_a_part_is_left_recovers() {
                 server.order(&["HDEL", "breakerbox:{shared}", &field]);
             }
         }
-        a.cools_down();
-        b.cools_down();
-        a.enter().success();
-        a.becomes(State::Closed);
-        b.becomes(State::Closed);
+        recover(&a, &b);
     });
 }
 
@@ -169,9 +149,7 @@ fn scripts_that_were_forgotten_are_sent_again() {
     calmly_panicking(|| {
         let backing = Backing::redis();
         let [a, b] = backing.processes(POLICY.cooldown(Duration::from_millis(100)));
-        let Backing::Redis(server) = &backing else {
-            unreachable!("it is Redis");
-        };
+        let server = backing.server();
         let traffic = Traffic::beside(&a);
         a.fail();
         server.script_flush();
@@ -195,7 +173,7 @@ fn scripts_that_were_forgotten_are_sent_again() {
 fn a_process_that_starts_takes_an_opening_over() {
     on_each(|backing| {
         let a = backing.start(POLICY);
-        open(&a, POLICY);
+        a.fail_times(3);
         let b = backing.start(POLICY);
         b.becomes(State::Open);
         assert!(a.breaker.try_acquire().is_err());

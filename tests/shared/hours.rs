@@ -9,8 +9,7 @@ use std::io::Write;
 use std::process::Child;
 use std::process::ChildStdin;
 use std::process::ChildStdout;
-use std::process::Command;
-use std::process::Stdio;
+use std::thread;
 use std::time::Duration;
 use std::time::SystemTime;
 
@@ -20,6 +19,7 @@ use breakerbox_servers::Clock;
 use breakerbox_servers::Server;
 use breakerbox_servers::installed;
 
+use super::again::again;
 use super::calm::calmly_panicking;
 use super::fleet::Process;
 
@@ -50,15 +50,8 @@ impl Other {
     fn start(test: &str, url: &str, clock: Clock, server: &Server) -> Option<Self> {
         let file = server.folder().join("clock of a client");
         let environment = installed(clock.of_process(&file))?;
-        let this = env::current_exe().expect("the path of this binary");
-        let mut child = Command::new(this)
-            .args([test, "--exact", "--nocapture"])
-            .env(URL, url)
-            .envs(environment)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("this binary runs again");
+        let started = again(test, (URL, url)).envs(environment).spawn();
+        let mut child = started.expect("this binary runs again");
         Some(Self {
             orders: child.stdin.take().expect("it is piped"),
             out: BufReader::new(child.stdout.take().expect("it is piped")),
@@ -136,31 +129,34 @@ fn a_process_whose_clock_is_an_hour_off_shares_its_circuits_like_any_other() {
     if let Ok(url) = env::var(URL) {
         return obey(&url);
     }
-    for clock in [Clock::Ahead(HOUR), Clock::Behind(HOUR)] {
-        calmly_panicking(|| {
-            let server = Server::start().expect("a server: run ./tests/run");
-            let process = Process::start(POLICY, |it| it.redis(server.url()));
-            let Some(mut other) = Other::start(THIS, &server.url(), clock, &server) else {
-                return;
-            };
-            let its: u64 = other.does("clock").parse().expect("seconds");
-            let its = SystemTime::UNIX_EPOCH + Duration::from_secs(its);
-            let off = match clock {
-                Clock::Ahead(_) => its.duration_since(SystemTime::now()),
-                _ => SystemTime::now().duration_since(its),
-            };
-            let off = off.expect("it is off that way");
-            assert!(off + ROUGHLY > HOUR && off < HOUR + ROUGHLY, "{off:?}");
-            share(&process, &mut other);
-        });
-    }
+    // Both at a time, as they do little but wait.
+    thread::scope(|scope| {
+        for clock in [Clock::Ahead(HOUR), Clock::Behind(HOUR)] {
+            scope.spawn(move || calmly_panicking(|| shares_with_one_that_is_off(THIS, clock)));
+        }
+    });
+}
+
+fn shares_with_one_that_is_off(test: &str, clock: Clock) {
+    let server = Server::start().expect("a server: run ./tests/run");
+    let process = Process::start(POLICY, |it| it.redis(server.url()));
+    let Some(mut other) = Other::start(test, &server.url(), clock, &server) else {
+        return;
+    };
+    let its: u64 = other.does("clock").parse().expect("seconds");
+    let its = SystemTime::UNIX_EPOCH + Duration::from_secs(its);
+    let off = match clock {
+        Clock::Ahead(_) => its.duration_since(SystemTime::now()),
+        _ => SystemTime::now().duration_since(its),
+    };
+    let off = off.expect("it is off that way");
+    assert!(off + ROUGHLY > HOUR && off < HOUR + ROUGHLY, "{off:?}");
+    share(&process, &mut other);
 }
 
 fn share(process: &Process, other: &mut Other) {
     // What this one sees opens it there, for as long, ...
-    for _ in 0..3 {
-        process.fail();
-    }
+    process.fail_times(3);
     process.becomes(State::Open);
     let left: u128 = other.does("opens").parse().expect("milliseconds");
     assert!(left <= 2_000, "{left} ms are left there");

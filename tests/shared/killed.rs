@@ -5,14 +5,13 @@ use std::io;
 use std::io::BufRead;
 use std::io::BufReader;
 use std::io::Read;
-use std::process::Command;
-use std::process::Stdio;
 use std::time::Duration;
 
 use breakerbox::Policy;
 use breakerbox::State;
 use breakerbox_servers::Server;
 
+use super::again::again;
 use super::calm::calmly_panicking;
 use super::fleet::Process;
 
@@ -21,13 +20,15 @@ const POLICY: Policy = Policy::new()
     .cooldown(Duration::from_millis(100))
     .probe_wait(Duration::from_secs(10));
 
-/// Where the process finds the server that is to be killed.
+/// Where the process that is to be killed finds the server.
 const URL: &str = "BREAKERBOX_TESTS_PROBE_AT";
 const PROBES: &str = "it probes";
 
 /// M6, B171
 #[test]
 fn the_place_of_a_probe_whose_process_was_killed_is_given_to_another() {
+    const THIS: &str =
+        "shared::killed::the_place_of_a_probe_whose_process_was_killed_is_given_to_another";
     calmly_panicking(|| {
         if let Ok(url) = env::var(URL) {
             return probe(&url);
@@ -36,18 +37,8 @@ fn the_place_of_a_probe_whose_process_was_killed_is_given_to_another() {
         let process = Process::start(POLICY, |it| it.redis(server.url()));
         process.fail();
         process.cools_down();
-        let this = env::current_exe().expect("the path of this binary");
-        let mut other = Command::new(this)
-            .args([
-                "shared::killed::the_place_of_a_probe_whose_process_was_killed_is_given_to_another",
-                "--exact",
-                "--nocapture",
-            ])
-            .env(URL, server.url())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("this binary runs again");
+        let started = again(THIS, (URL, &server.url())).spawn();
+        let mut other = started.expect("this binary runs again");
         let out = other.stdout.take().expect("it is piped");
         let mut lines = BufReader::new(out).lines();
         let probes = lines.any(|line| line.is_ok_and(|line| line.contains(PROBES)));

@@ -9,6 +9,7 @@ use breakerbox::WhenStoreIsLost;
 
 use super::fleet::Backing;
 use super::fleet::Process;
+use super::fleet::both_become;
 
 const POLICY: Policy = Policy::new()
     .threshold(1)
@@ -26,8 +27,7 @@ fn what_somebody_wants_of_all_is_told_before_the_process_ends() {
         let forced = one.breaker.force_open(hour, "ana", "their migration");
         assert!(forced.expect("all is said").is_shared());
         one.registry.close();
-        witness.becomes(State::ForcedOpen);
-        other.becomes(State::ForcedOpen);
+        both_become(&witness, &other, State::ForcedOpen);
         other.breaker.clear_override();
         other.registry.close();
         witness.becomes(State::Closed);

@@ -21,15 +21,6 @@ const POLICY: Policy = Policy::new()
     .threshold(50)
     .cooldown(Duration::from_secs(600));
 
-impl Backing {
-    fn lose_everything(&self) {
-        match self {
-            Self::Memory(store) => store.lose_everything(),
-            Self::Redis(server) => server.flushall(),
-        }
-    }
-}
-
 impl Process {
     #[track_caller]
     fn has(&self, policy: Policy) {
@@ -78,9 +69,7 @@ fn a_live_change_of_one_process_is_one_of_all_and_of_those_that_start_later() {
 fn state_and_counts_of_all_stay_and_the_next_outcome_is_judged_by_the_new_numbers() {
     on_each(|backing| {
         let [a, b] = backing.processes(POLICY);
-        for _ in 0..3 {
-            a.fail();
-        }
+        a.fail_times(3);
         b.breaker.update(|policy| policy.threshold(4)).unwrap();
         a.has(POLICY.threshold(4));
         assert_eq!(a.breaker.state(), State::Closed);
@@ -117,7 +106,7 @@ fn a_live_change_survives_the_loss_of_the_store() {
         let [a, b] = backing.processes(POLICY);
         a.breaker.update(|policy| policy.threshold(30)).unwrap();
         b.has(POLICY.threshold(30));
-        backing.lose_everything();
+        backing.forgets();
         let later = backing.start(POLICY);
         // Whatever is told next brings it back.
         b.fail();
@@ -246,18 +235,13 @@ fn a_change_that_is_made_just_before_the_end_of_a_process_is_told() {
 #[test]
 fn changes_that_are_made_during_an_outage_do_not_vanish() {
     let backing = Backing::redis();
-    let Backing::Redis(server) = &backing else {
-        unreachable!("it is a server");
-    };
+    let server = backing.server();
     let [a, b] = backing.processes(POLICY);
     a.breaker.update(|policy| policy.probes(3)).unwrap();
     b.has(POLICY.probes(3));
     server.kill();
     for process in [&a, &b] {
-        process.eventually("the store is lost", || {
-            let lost = process.count(|event| matches!(event, Event::StoreLost { .. }));
-            lost >= process.count(|event| matches!(event, Event::StoreFound))
-        });
+        process.eventually("the store is lost", || process.losses() >= process.finds());
     }
     a.breaker.update(|policy| policy.threshold(7)).unwrap();
     b.breaker.update(|policy| policy.jitter(0.5)).unwrap();
@@ -282,9 +266,7 @@ fn a_process_that_shares_nothing_keeps_its_changes_to_itself() {
 #[test]
 fn what_a_later_version_has_changed_is_left_out_and_kept_for_others() {
     let backing = Backing::redis();
-    let Backing::Redis(server) = &backing else {
-        unreachable!("it is a server");
-    };
+    let server = backing.server();
     let key = "breakerbox:{shared}";
     server.command(&["HSET", key, "v", "1", "live", "9:mood=good threshold=7"]);
     let [a, b] = backing.processes(POLICY);

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use breakerbox::Event;
 use breakerbox::Policy;
 use breakerbox::State;
 use breakerbox::WhenStoreIsLost;
@@ -28,9 +27,7 @@ fn a_circuit_that_its_store_has_forgotten_closes_where_all_calls_were_rejected_m
     server.kill();
     process.becomes(State::ForcedOpen);
     server.restart();
-    process.eventually("it finds the store again", || {
-        process.count(|event| matches!(event, Event::StoreFound)) == 2
-    });
+    process.finds_it(2);
     process.eventually("it closes", || {
         if let Ok(permit) = process.breaker.try_acquire() {
             permit.success();

@@ -1,12 +1,12 @@
 //! Circuits that several processes share. Each registry here is a process of its own.
 
+mod again;
 mod alone;
 mod attributes;
 mod calm;
 mod clocks;
 mod crowd;
 mod failovers;
-mod faults;
 mod fleet;
 mod forgetful;
 mod hours;

@@ -3,6 +3,7 @@
 
 use std::thread;
 use std::time::Duration;
+use std::time::Instant;
 
 use breakerbox::Policy;
 use breakerbox::Redis;
@@ -13,6 +14,7 @@ use breakerbox_servers::Server;
 
 use super::calm::calmly_panicking;
 use super::fleet::Process;
+use super::fleet::both_become;
 use super::traffic::Traffic;
 
 const POLICY: Policy = Policy::new()
@@ -43,11 +45,8 @@ impl Scene {
 
     /// Everything works again: what one sees opens the circuit of the other.
     fn is_well(&self) {
-        for _ in 0..3 {
-            self.a.fail();
-        }
-        self.a.becomes(State::Open);
-        self.b.becomes(State::Open);
+        self.a.fail_times(3);
+        both_become(&self.a, &self.b, State::Open);
     }
 }
 
@@ -155,8 +154,7 @@ fn a_network_that_is_slow_is_only_slow() {
         scene.b.fail();
         scene.a.fail();
         scene.a.fail();
-        scene.a.becomes(State::Open);
-        scene.b.becomes(State::Open);
+        both_become(&scene.a, &scene.b, State::Open);
         traffic.went_well();
         assert_eq!((scene.a.losses(), scene.b.losses()), (0, 0));
     });
@@ -204,10 +202,8 @@ fn an_opening_lasts_to_its_end_while_the_store_is_lost_and_after_it_was_lost() {
         const BRIEF: Policy = POLICY.cooldown(Duration::from_secs(3));
         let server = Server::start().expect("a server: run ./tests/run");
         let [a, b] = std::array::from_fn(|_| Process::start(BRIEF, |it| it.redis(server.url())));
-        let begin = std::time::Instant::now();
-        for _ in 0..3 {
-            a.fail();
-        }
+        let begin = Instant::now();
+        a.fail_times(3);
         b.becomes(State::Open);
         server.kill();
         b.loses(1);
@@ -218,8 +214,7 @@ fn an_opening_lasts_to_its_end_while_the_store_is_lost_and_after_it_was_lost() {
         assert!(begin.elapsed() >= Duration::from_secs(3));
         // Whoever comes first probes for both.
         b.enter().success();
-        a.becomes(State::Closed);
-        b.becomes(State::Closed);
+        both_become(&a, &b, State::Closed);
     });
 }
 
@@ -230,9 +225,7 @@ fn what_the_others_have_decided_meanwhile_is_taken_over() {
         let scene = Scene::new();
         scene.proxy.black_hole();
         scene.a.loses(1);
-        for _ in 0..3 {
-            scene.b.fail();
-        }
+        scene.b.fail_times(3);
         scene.b.becomes(State::Open);
         assert_eq!(scene.a.breaker.state(), State::Closed);
         scene.proxy.heal();
@@ -258,9 +251,7 @@ fn an_outage_of_the_service_that_is_over_opens_nothing_when_the_store_is_back() 
         server.kill();
         a.loses(1);
         b.loses(1);
-        for _ in 0..3 {
-            a.fail();
-        }
+        a.fail_times(3);
         assert_eq!(a.breaker.state(), State::Open);
         a.enter().success();
         for _ in 0..9 {
@@ -317,19 +308,25 @@ fn a_process_that_finds_no_store_begins_all_the_same() {
         let locked = locked.expect("a server: run ./tests/run");
         let wrong = format!("redis://:wrong@{}", locked.address());
         let nobody = format!("redis://{}", locked.address());
-        for url in [
+        let urls = [
             hole_behind.url(),
             "redis://no-such-host.invalid".to_owned(),
             "redis://127.0.0.1:1".to_owned(),
             wrong,
             nobody,
-        ] {
+        ];
+        let started = urls.map(|url| {
             let process = Process::start_alone(POLICY, |it| it.redis(url.clone()));
             let traffic = Traffic::beside(&process);
+            (url, process, traffic)
+        });
+        for (_, process, _) in &started {
             process.loses(1);
-            protects_itself(&process);
-            // It tries again and again, and says so once.
-            thread::sleep(Duration::from_millis(700));
+            protects_itself(process);
+        }
+        // They try again and again, and say so once.
+        thread::sleep(Duration::from_millis(700));
+        for (url, process, traffic) in started {
             traffic.went_well();
             assert_eq!((process.losses(), process.finds()), (1, 0), "{url}");
         }

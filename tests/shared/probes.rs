@@ -17,7 +17,9 @@ use breakerbox_servers::Server;
 use super::calm::calmly_panicking;
 use super::fleet::Process;
 use super::fleet::block_on;
+use super::fleet::both_become;
 use super::fleet::on_each;
+use super::fleet::on_each_at_once;
 
 const POLICY: Policy = Policy::new()
     .threshold(1)
@@ -44,8 +46,7 @@ fn two_probes_are_two_of_all_processes() {
             first.success();
             second.success();
         });
-        a.becomes(State::Closed);
-        b.becomes(State::Closed);
+        both_become(&a, &b, State::Closed);
     });
 }
 
@@ -67,8 +68,7 @@ fn a_probe_that_is_dropped_gives_its_place_to_another_process() {
             }
             permit.expect("the place").success();
         });
-        a.becomes(State::Closed);
-        b.becomes(State::Closed);
+        both_become(&a, &b, State::Closed);
     });
 }
 
@@ -89,7 +89,7 @@ fn a_failed_probe_opens_the_circuit_of_all_again() {
 /// A lease lasts two seconds.
 #[test]
 fn a_probe_that_outlives_its_lease_keeps_its_place() {
-    on_each(|backing| {
+    on_each_at_once(|backing| {
         let [a, b] = backing.processes(POLICY);
         open(&a, &b);
         let probe = a.enter();
@@ -99,8 +99,7 @@ fn a_probe_that_outlives_its_lease_keeps_its_place() {
             assert_eq!(rejected.kind(), RejectedKind::ProbesBusy);
         }
         probe.success();
-        a.becomes(State::Closed);
-        b.becomes(State::Closed);
+        both_become(&a, &b, State::Closed);
     });
 }
 
@@ -144,8 +143,7 @@ fn calls_that_come_at_once_get_as_many_places_as_there_are() {
         for permit in <[_; 5]>::from(permits) {
             permit.expect("there is a place").success();
         }
-        a.becomes(State::Closed);
-        b.becomes(State::Closed);
+        both_become(&a, &b, State::Closed);
     });
 }
 
@@ -160,8 +158,7 @@ fn leave_that_was_kept_for_who_does_not_wait_is_for_who_waits_too() {
         b.becomes(State::HalfOpen);
         let permit = block_on(a.breaker.acquire());
         permit.expect("leave that was given").success();
-        a.becomes(State::Closed);
-        b.becomes(State::Closed);
+        both_become(&a, &b, State::Closed);
     });
 }
 
@@ -211,8 +208,7 @@ fn a_probe_that_panics_opens_the_circuit_of_all_again_and_can_be_probed_again() 
             b.cools_down();
         }
         b.enter().success();
-        a.becomes(State::Closed);
-        b.becomes(State::Closed);
+        both_become(&a, &b, State::Closed);
     });
 }
 
@@ -268,7 +264,6 @@ fn a_hundred_threads_that_race_for_three_places_get_three() {
         for permit in permits.into_iter().chain(rest) {
             permit.success();
         }
-        a.becomes(State::Closed);
-        b.becomes(State::Closed);
+        both_become(&a, &b, State::Closed);
     });
 }

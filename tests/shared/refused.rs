@@ -1,6 +1,7 @@
 //! The server answers and does not do what it is asked for: it is full, or forbids it, or has
 //! something else where the circuit should be.
 
+use std::thread;
 use std::time::Duration;
 
 use breakerbox::Event;
@@ -12,6 +13,7 @@ use breakerbox_servers::Server;
 
 use super::calm::calmly_panicking;
 use super::fleet::Process;
+use super::fleet::both_become;
 use super::traffic::Traffic;
 
 const POLICY: Policy = Policy::new()
@@ -31,9 +33,7 @@ fn start(server: &Server) -> Process {
 
 /// The circuit is as each process sees it by itself, and the other service is not.
 fn is_apart(a: &Process, b: &Process) {
-    for _ in 0..3 {
-        a.fail();
-    }
+    a.fail_times(3);
     assert_eq!(a.breaker.state(), State::Open);
     others_are_well(a, b);
     assert_eq!(b.breaker.state(), State::Closed);
@@ -67,8 +67,7 @@ fn is_together(a: &Process, b: &Process) {
     });
     a.becomes(State::ForcedClosed);
     a.breaker.clear_override();
-    a.becomes(State::Closed);
-    b.becomes(State::Closed);
+    both_become(a, b, State::Closed);
 }
 
 #[test]
@@ -100,9 +99,7 @@ fn a_full_server_sets_circuits_apart_until_it_has_room() {
         let traffic = Traffic::beside(&a);
         server.config_set("maxmemory-policy", "noeviction");
         server.config_set("maxmemory", "1");
-        for _ in 0..3 {
-            a.fail();
-        }
+        a.fail_times(3);
         assert_eq!(a.breaker.state(), State::Open);
         traffic.went_well();
         assert_eq!((a.losses(), b.losses()), (0, 0));
@@ -120,9 +117,7 @@ fn a_server_that_forbids_scripts_leaves_each_process_to_itself() {
         let [a, b] = std::array::from_fn(|_| start(&server));
         let traffic = Traffic::beside(&a);
         server.deny("app", "@scripting");
-        for _ in 0..3 {
-            a.fail();
-        }
+        a.fail_times(3);
         assert_eq!(a.breaker.state(), State::Open);
         traffic.went_well();
         assert_eq!(b.breaker.state(), State::Closed);
@@ -137,9 +132,7 @@ fn a_server_that_forbids_messages_is_asked_again_and_again() {
         let server = server();
         server.deny("app", "publish");
         let [a, b] = std::array::from_fn(|_| start(&server));
-        for _ in 0..3 {
-            a.fail();
-        }
+        a.fail_times(3);
         b.becomes(State::Open);
         a.breaker.reset();
         b.becomes(State::Closed);
@@ -156,9 +149,7 @@ fn messages_that_do_not_come_any_more_are_made_up_for() {
         // Whoever listened is thrown out, and comes back to hear nothing.
         a.eventually("it is back", || a.finds() > 1);
         b.eventually("it is back", || b.finds() > 1);
-        for _ in 0..3 {
-            a.fail();
-        }
+        a.fail_times(3);
         b.becomes(State::Open);
     });
 }
@@ -173,12 +164,11 @@ fn a_server_that_closes_idle_connections_finds_none() {
         let [a, b] = std::array::from_fn(|_| {
             Process::start(POLICY, |it| it.store(Redis::new(server.url()).lease(short)))
         });
-        std::thread::sleep(Duration::from_secs(3));
+        thread::sleep(Duration::from_secs(3));
         a.fail();
         a.fail();
         b.fail();
-        a.becomes(State::Open);
-        b.becomes(State::Open);
+        both_become(&a, &b, State::Open);
         assert_eq!((a.losses(), b.losses()), (0, 0));
     });
 }

@@ -54,13 +54,6 @@ fn meet(a: &Process, b: &Process) {
     }
 }
 
-/// Trips the circuit by what this process alone has seen.
-fn trip(process: &Process) {
-    for _ in 0..3 {
-        process.fail();
-    }
-}
-
 /// Trips the circuit of both by what the first has seen. Where the connection was lost on the
 /// way, what may have been told is not told again, and it has to be seen once more.
 #[track_caller]

@@ -12,6 +12,7 @@ use breakerbox_servers::Server;
 
 use super::calm::calmly_panicking;
 use super::fleet::Process;
+use super::fleet::both_become;
 use super::traffic::Traffic;
 
 const POLICY: Policy = Policy::new()
@@ -25,14 +26,10 @@ fn scene(server: &Server) -> [Process; 2] {
 /// What one sees opens the circuit of the other.
 fn are_together([a, b]: &[Process; 2]) {
     a.breaker.reset();
-    b.becomes(State::Closed);
-    a.becomes(State::Closed);
+    both_become(b, a, State::Closed);
     thread::sleep(Duration::from_millis(300));
-    for _ in 0..3 {
-        a.fail();
-    }
-    a.becomes(State::Open);
-    b.becomes(State::Open);
+    a.fail_times(3);
+    both_become(a, b, State::Open);
 }
 
 /// Sends a command as a stranger does, who waits for the answer as long as it takes.
@@ -77,9 +74,7 @@ fn a_slow_script_of_a_stranger_is_an_outage_and_no_more() {
         a.loses(1);
         b.loses(1);
         // Each by itself, ...
-        for _ in 0..3 {
-            a.fail();
-        }
+        a.fail_times(3);
         assert_eq!(a.breaker.state(), State::Open);
         assert_eq!(b.breaker.state(), State::Closed);
         // ... and again together.

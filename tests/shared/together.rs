@@ -10,7 +10,9 @@ use breakerbox::RejectedKind;
 use breakerbox::State;
 
 use super::fleet::Process;
+use super::fleet::both_become;
 use super::fleet::on_each;
+use super::fleet::on_each_at_once;
 
 const POLICY: Policy = Policy::new()
     .threshold(5)
@@ -21,9 +23,7 @@ const POLICY: Policy = Policy::new()
 fn what_one_process_has_seen_opens_the_circuit_of_another_that_has_seen_nothing() {
     on_each(|backing| {
         let [a, b] = backing.processes(POLICY);
-        for _ in 0..5 {
-            a.fail();
-        }
+        a.fail_times(5);
         b.becomes(State::Open);
         let rejected = b.breaker.try_acquire().expect_err("it is open");
         assert!(rejected.retry_after().expect("it is known") > Duration::from_secs(590));
@@ -48,22 +48,17 @@ fn what_one_process_has_seen_opens_the_circuit_of_another_that_has_seen_nothing(
 fn failures_of_several_processes_count_together() {
     on_each(|backing| {
         let [a, b] = backing.processes(POLICY);
-        for _ in 0..3 {
-            a.fail();
-        }
+        a.fail_times(3);
         assert_eq!(a.breaker.state(), State::Closed);
-        for _ in 0..2 {
-            b.fail();
-        }
-        a.becomes(State::Open);
-        b.becomes(State::Open);
+        b.fail_times(2);
+        both_become(&a, &b, State::Open);
     });
 }
 
 /// M8
 #[test]
 fn what_is_forced_in_one_process_is_forced_in_all_and_ends_for_all() {
-    on_each(|backing| {
+    on_each_at_once(|backing| {
         let [a, b] = backing.processes(POLICY);
         let ttl = Duration::from_secs(2);
         let forced = a.breaker.force_open(ttl, "ana", "the provider migrates");
@@ -74,27 +69,21 @@ fn what_is_forced_in_one_process_is_forced_in_all_and_ends_for_all() {
         let by = b.breaker.snapshot().forced.expect("it is forced").by;
         assert_eq!(&*by.actor, "ana");
         assert_eq!(&*by.reason, "the provider migrates");
-        a.becomes(State::Closed);
-        b.becomes(State::Closed);
+        both_become(&a, &b, State::Closed);
         // They share it as before.
         a.fail();
         a.fail();
-        for _ in 0..3 {
-            b.fail();
-        }
-        a.becomes(State::Open);
-        b.becomes(State::Open);
+        b.fail_times(3);
+        both_become(&a, &b, State::Open);
     });
 }
 
 /// M8: the opening beneath is as long as it was, and nobody probes meanwhile.
 #[test]
 fn an_opening_beneath_what_is_forced_goes_on_afterwards() {
-    on_each(|backing| {
+    on_each_at_once(|backing| {
         let [a, b] = backing.processes(POLICY);
-        for _ in 0..5 {
-            a.fail();
-        }
+        a.fail_times(5);
         b.becomes(State::Open);
         let ttl = Duration::from_secs(1);
         b.breaker
@@ -118,12 +107,9 @@ fn what_is_forced_for_as_long_as_a_value_lives_ends_with_it_for_all() {
         let forced = a.breaker.force_closed(ttl, "ana", "a test");
         let guard = forced.expect("it has all it needs").guard();
         b.becomes(State::ForcedClosed);
-        for _ in 0..9 {
-            b.fail();
-        }
+        b.fail_times(9);
         drop(guard);
-        a.becomes(State::Closed);
-        b.becomes(State::Closed);
+        both_become(&a, &b, State::Closed);
         // One that another has replaced ends nothing when its value goes.
         let forced = a.breaker.force_open(ttl, "ana", "a test");
         let guard = forced.expect("it has all it needs").guard();
@@ -145,9 +131,7 @@ fn what_is_forced_for_as_long_as_a_value_lives_ends_with_it_for_all() {
 fn a_rejection_in_another_process_says_why_and_for_how_long() {
     on_each(|backing| {
         let [a, b] = backing.processes(POLICY);
-        for _ in 0..5 {
-            a.fail();
-        }
+        a.fail_times(5);
         b.becomes(State::Open);
         let rejected = b.breaker.try_acquire().expect_err("it is open");
         assert_eq!(rejected.service(), "shared");
@@ -168,19 +152,13 @@ fn two_versions_with_other_numbers_share_a_circuit() {
     on_each(|backing| {
         let early: Process = backing.start(POLICY.threshold(3));
         let late: Process = backing.start(POLICY.threshold(5));
-        for _ in 0..3 {
-            early.fail();
-        }
-        early.becomes(State::Open);
-        late.becomes(State::Open);
+        early.fail_times(3);
+        both_become(&early, &late, State::Open);
         late.breaker.reset();
         early.becomes(State::Closed);
         // What it hears of its own reset is one more.
         thread::sleep(Duration::from_millis(300));
-        for _ in 0..5 {
-            late.fail();
-        }
-        early.becomes(State::Open);
-        late.becomes(State::Open);
+        late.fail_times(5);
+        both_become(&early, &late, State::Open);
     });
 }

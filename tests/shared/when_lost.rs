@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use breakerbox::Event;
 use breakerbox::Policy;
+use breakerbox::RegistryBuilder;
 use breakerbox::RejectedKind;
 use breakerbox::State;
 use breakerbox::WhenStoreIsLost;
@@ -17,21 +18,44 @@ const POLICY: Policy = Policy::new()
     .threshold(3)
     .cooldown(Duration::from_secs(600));
 
-fn start(proxy: &Proxy, when_lost: WhenStoreIsLost) -> Process {
-    Process::start_alone(POLICY, |it| {
-        it.redis(proxy.url()).when_store_is_lost(when_lost)
-    })
+/// A server, and a network to it that can be cut.
+struct Scene {
+    server: Server,
+    network: Proxy,
 }
 
-fn scene() -> (Server, Proxy) {
-    let server = Server::start().expect("a server: run ./tests/run");
-    let proxy = Proxy::start(server.address()).expect("a proxy");
-    (server, proxy)
-}
+impl Scene {
+    fn new() -> Self {
+        let server = Server::start().expect("a server: run ./tests/run");
+        let network = Proxy::start(server.address()).expect("a proxy");
+        Self { server, network }
+    }
 
-fn lose(proxy: &Proxy) {
-    proxy.refuse();
-    proxy.reset_connections();
+    /// A process beyond that network, for which somebody has decided, and which has found its
+    /// store.
+    fn start(&self, when_lost: WhenStoreIsLost) -> Process {
+        Process::start(POLICY, |it| self.beyond(it, when_lost))
+    }
+
+    /// The same, which may have no store to find.
+    fn start_alone(&self, when_lost: WhenStoreIsLost) -> Process {
+        Process::start_alone(POLICY, |it| self.beyond(it, when_lost))
+    }
+
+    fn beyond(&self, builder: RegistryBuilder, when_lost: WhenStoreIsLost) -> RegistryBuilder {
+        let builder = builder.redis(self.network.url());
+        builder.when_store_is_lost(when_lost)
+    }
+
+    /// A process that does not lose the store.
+    fn start_other(&self) -> Process {
+        Process::start(POLICY, |it| it.redis(self.server.url()))
+    }
+
+    fn lose_store(&self) {
+        self.network.refuse();
+        self.network.reset_connections();
+    }
 }
 
 fn rejects_all(process: &Process) {
@@ -46,12 +70,11 @@ fn rejects_all(process: &Process) {
 #[test]
 fn who_would_rather_reject_does_until_the_store_is_back() {
     calmly_panicking(|| {
-        let (_server, proxy) = scene();
-        let process = start(&proxy, WhenStoreIsLost::OpenFails);
-        process.finds_it(1);
+        let scene = Scene::new();
+        let process = scene.start(WhenStoreIsLost::OpenFails);
         process.succeed();
         for times in 1..=2 {
-            lose(&proxy);
+            scene.lose_store();
             rejects_all(&process);
             process.loses(times);
             process.eventually("it is told", || {
@@ -62,7 +85,7 @@ fn who_would_rather_reject_does_until_the_store_is_back() {
                     if it.to == State::ForcedOpen && it.open_for.is_some())
             };
             assert_eq!(process.count(says_how_long), 0, "nobody knows");
-            proxy.heal();
+            scene.network.heal();
             process.becomes(State::Closed);
             process.succeed();
             process.finds_it(times + 1);
@@ -73,11 +96,11 @@ fn who_would_rather_reject_does_until_the_store_is_back() {
 #[test]
 fn who_would_rather_reject_does_so_from_the_start() {
     calmly_panicking(|| {
-        let (_server, proxy) = scene();
-        proxy.refuse();
-        let process = start(&proxy, WhenStoreIsLost::OpenFails);
+        let scene = Scene::new();
+        scene.network.refuse();
+        let process = scene.start_alone(WhenStoreIsLost::OpenFails);
         rejects_all(&process);
-        proxy.heal();
+        scene.network.heal();
         process.becomes(State::Closed);
         process.succeed();
     });
@@ -86,17 +109,14 @@ fn who_would_rather_reject_does_so_from_the_start() {
 #[test]
 fn what_was_open_before_is_open_when_the_store_is_back() {
     calmly_panicking(|| {
-        let (server, proxy) = scene();
-        let process = start(&proxy, WhenStoreIsLost::OpenFails);
-        let other = Process::start(POLICY, |it| it.redis(server.url()));
-        process.finds_it(1);
-        for _ in 0..3 {
-            other.fail();
-        }
+        let scene = Scene::new();
+        let process = scene.start(WhenStoreIsLost::OpenFails);
+        let other = scene.start_other();
+        other.fail_times(3);
         process.becomes(State::Open);
-        lose(&proxy);
+        scene.lose_store();
         rejects_all(&process);
-        proxy.heal();
+        scene.network.heal();
         process.becomes(State::Open);
         assert_eq!(process.moves(State::ForcedOpen, State::Closed), 0);
     });
@@ -107,13 +127,11 @@ fn what_was_open_before_is_open_when_the_store_is_back() {
 fn what_was_open_before_is_open_when_the_store_is_back_with_nothing() {
     calmly_panicking(|| {
         let server = Server::start().expect("a server: run ./tests/run");
-        let lost = WhenStoreIsLost::OpenFails;
-        let process =
-            Process::start_alone(POLICY, |it| it.redis(server.url()).when_store_is_lost(lost));
-        process.finds_it(1);
-        for _ in 0..3 {
-            process.fail();
-        }
+        let process = Process::start(POLICY, |it| {
+            let builder = it.redis(server.url());
+            builder.when_store_is_lost(WhenStoreIsLost::OpenFails)
+        });
+        process.fail_times(3);
         process.is_as_all_have_decided();
         server.kill();
         rejects_all(&process);
@@ -127,26 +145,19 @@ fn what_was_open_before_is_open_when_the_store_is_back_with_nothing() {
 #[test]
 fn who_admits_all_for_a_while_goes_by_what_it_sees_afterwards() {
     calmly_panicking(|| {
-        let (server, proxy) = scene();
-        let process = start(&proxy, WhenStoreIsLost::Admit(Duration::from_secs(1)));
-        let other = Process::start(POLICY, |it| it.redis(server.url()));
-        process.finds_it(1);
-        for _ in 0..3 {
-            other.fail();
-        }
+        let scene = Scene::new();
+        let process = scene.start(WhenStoreIsLost::Admit(Duration::from_secs(1)));
+        let other = scene.start_other();
+        other.fail_times(3);
         process.becomes(State::Open);
-        lose(&proxy);
+        scene.lose_store();
         process.becomes(State::ForcedClosed);
-        for _ in 0..9 {
-            process.fail();
-        }
+        process.fail_times(9);
         process.becomes(State::Closed);
-        for _ in 0..3 {
-            process.fail();
-        }
+        process.fail_times(3);
         assert_eq!(process.breaker.state(), State::Open);
         assert_eq!(process.losses(), 1);
-        proxy.heal();
+        scene.network.heal();
         process.finds_it(2);
         assert_eq!(process.breaker.state(), State::Open);
         assert_eq!(other.breaker.state(), State::Open);
@@ -156,16 +167,13 @@ fn who_admits_all_for_a_while_goes_by_what_it_sees_afterwards() {
 #[test]
 fn who_admits_all_is_with_the_others_again_as_soon_as_the_store_is_back() {
     calmly_panicking(|| {
-        let (server, proxy) = scene();
-        let process = start(&proxy, WhenStoreIsLost::Admit(Duration::from_secs(600)));
-        let other = Process::start(POLICY, |it| it.redis(server.url()));
-        process.finds_it(1);
-        lose(&proxy);
+        let scene = Scene::new();
+        let process = scene.start(WhenStoreIsLost::Admit(Duration::from_secs(600)));
+        let other = scene.start_other();
+        scene.lose_store();
         process.becomes(State::ForcedClosed);
-        for _ in 0..3 {
-            other.fail();
-        }
-        proxy.heal();
+        other.fail_times(3);
+        scene.network.heal();
         process.becomes(State::Open);
     });
 }
@@ -173,12 +181,11 @@ fn who_admits_all_is_with_the_others_again_as_soon_as_the_store_is_back() {
 #[test]
 fn who_goes_by_what_it_sees_is_not_moved_by_a_loss() {
     calmly_panicking(|| {
-        let (_server, proxy) = scene();
-        let process = start(&proxy, WhenStoreIsLost::Local);
-        process.finds_it(1);
+        let scene = Scene::new();
+        let process = scene.start(WhenStoreIsLost::Local);
         process.fail();
         process.fail();
-        lose(&proxy);
+        scene.lose_store();
         process.loses(1);
         assert_eq!(process.breaker.snapshot().consecutive_failures, 2);
         process.fail();
@@ -190,19 +197,18 @@ fn who_goes_by_what_it_sees_is_not_moved_by_a_loss() {
 #[test]
 fn an_override_that_nobody_could_be_told_of_ends_when_the_store_is_back() {
     calmly_panicking(|| {
-        let (_server, proxy) = scene();
-        let process = start(&proxy, WhenStoreIsLost::Local);
-        process.finds_it(1);
-        lose(&proxy);
+        let scene = Scene::new();
+        let process = scene.start(WhenStoreIsLost::Local);
+        scene.lose_store();
         process.loses(1);
         let forced = process
             .breaker
             .force_open(Duration::from_secs(600), "ana", "a test");
         assert!(!forced.expect("it has all it needs").is_shared());
         assert_eq!(process.breaker.state(), State::ForcedOpen);
-        proxy.heal();
+        scene.network.heal();
         process.becomes(State::Closed);
-        lose(&proxy);
+        scene.lose_store();
         process.loses(2);
         assert_eq!(process.breaker.state(), State::Closed);
     });

@@ -1,5 +1,6 @@
 //! The processes, as the one sees them that has started them.
 
+use std::env;
 use std::io::BufRead;
 use std::io::BufReader;
 use std::io::Read;
@@ -177,7 +178,7 @@ impl Drop for Crew {
 
 impl Worker {
     fn start(post: &Post, log: &Arc<Log>) -> Self {
-        let program = std::env::current_exe().expect("this program is a file");
+        let program = env::current_exe().expect("this program is a file");
         let mut child = Command::new(program)
             .args(post.words())
             // Else the pages that each thread keeps for itself look like growth.
@@ -241,8 +242,8 @@ fn hear(seat: usize, line: &str, log: &Log, reports: &Mutex<Reports>) {
             }
         }
         Some(("note", note)) => log.note(&format!("worker {seat}: {note}")),
-        // A process that is killed leaves half a line.
         Some(("slow", what)) => log.wrong(&format!("worker {seat}: {what}")),
+        // A process that is killed leaves half a line.
         _ => {}
     }
 }

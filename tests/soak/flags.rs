@@ -1,6 +1,7 @@
 //! What the command line wants. It may have been written for all test programs together.
 
 use std::net::SocketAddr;
+use std::str::FromStr;
 
 pub(crate) const HELP: &str = "\
 usage: soak [--seconds N] [--seed S] [--verbose]
@@ -125,7 +126,7 @@ fn halves(word: String) -> Vec<String> {
     }
 }
 
-fn number<T: std::str::FromStr>(text: &str) -> Result<T, String> {
+fn number<T: FromStr>(text: &str) -> Result<T, String> {
     text.parse()
         .map_err(|_| format!("{text:?} is not what is expected here"))
 }

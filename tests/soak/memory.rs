@@ -15,7 +15,8 @@ const HEAP: u64 = 384 * 1024;
 /// code that ran for the first time, and of the worst moment so far.
 const PAGES: u64 = 6 * 1024 * 1024;
 
-/// A circuit is one hash and a journal of a hundred lines of some two hundred bytes.
+/// A circuit is one hash, a journal of a hundred lines of some two hundred bytes, and the numbers
+/// that processes go by.
 const OF_CIRCUIT: u64 = 64 * 1024;
 
 /// Redis itself keeps the script, and buffers for each connection.

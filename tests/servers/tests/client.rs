@@ -54,6 +54,16 @@ impl Client {
         self.hear().expect("an answer")
     }
 
+    /// As [`ask`](Self::ask), of a command that is answered with a text.
+    #[track_caller]
+    pub(crate) fn ask_for_text(&mut self, command: &str) -> String {
+        let length = self.ask(command);
+        assert!(length.starts_with('$'), "{length}");
+        let text = self.hear().expect("the text");
+        assert_eq!(length, format!("${}", text.len()));
+        text
+    }
+
     /// Whether nothing at all comes, not even an end.
     pub(crate) fn hears_nothing(&mut self) -> bool {
         let stream = self.0.get_ref();

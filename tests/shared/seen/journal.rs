@@ -134,9 +134,7 @@ fn where_there_is_no_journal_it_is_said_why() {
 #[test]
 fn a_store_that_is_lost_has_no_journal_and_says_so_at_once() {
     let backing = Backing::redis();
-    let Backing::Redis(server) = &backing else {
-        panic!("a server");
-    };
+    let server = backing.server();
     let a = start(&backing, "worker-a", Policy::new());
     server.kill();
     a.eventually("an error", || {

@@ -12,16 +12,11 @@ use super::Backing;
 use super::POLICY;
 use super::Process;
 use super::store_of;
-use super::trip;
 
 const WHEN: WhenStoreIsLost = WhenStoreIsLost::Admit(Duration::from_secs(60));
 
 fn losses(process: &Process) -> usize {
     process.count(|event| matches!(event, Event::StoreLost { policy: WHEN, .. }))
-}
-
-fn finds(process: &Process) -> usize {
-    process.count(|event| matches!(event, Event::StoreFound))
 }
 
 fn state(process: &Process) -> SharingState {
@@ -32,9 +27,7 @@ fn state(process: &Process) -> SharingState {
 #[test]
 fn a_loss_is_told_once_with_what_becomes_of_calls_however_many_services_there_are() {
     let backing = Backing::redis();
-    let Backing::Redis(server) = &backing else {
-        panic!("a server");
-    };
+    let server = backing.server();
     let begun = SystemTime::now();
     let a = Process::start(POLICY, |builder| {
         let builder = builder.declare("another").declare("a third");
@@ -56,7 +49,7 @@ fn a_loss_is_told_once_with_what_becomes_of_calls_however_many_services_there_ar
             a.breaker.try_acquire().expect("let through").success();
         }
         server.restart();
-        a.eventually("it is found again", || finds(&a) == loss + 1);
+        a.eventually("it is found again", || a.finds() == loss + 1);
         assert_eq!(losses(&a), loss);
         assert_eq!(state(&a), SharingState::Shared);
         a.eventually("it is as before", || a.breaker.state() == State::Closed);
@@ -70,19 +63,18 @@ fn a_store_that_was_never_there_is_lost() {
         builder.redis("redis://127.0.0.1:1")
     });
     a.eventually("it is lost", || {
-        a.count(|event| matches!(event, Event::StoreLost { policy, .. } if *policy == WhenStoreIsLost::Local)) == 1
+        let policy = WhenStoreIsLost::Local;
+        a.count(|event| matches!(event, Event::StoreLost { policy: it, .. } if *it == policy)) == 1
     });
     assert!(matches!(state(&a), SharingState::Lost { .. }));
-    assert_eq!(finds(&a), 0);
+    assert_eq!(a.finds(), 0);
 }
 
 /// Something else lies where the circuit should: it is not shared, and others are.
 #[test]
 fn a_circuit_that_the_store_does_not_take_is_apart_and_says_why() {
     let backing = Backing::redis();
-    let Backing::Redis(server) = &backing else {
-        panic!("a server");
-    };
+    let server = backing.server();
     server.order(&["SET", "breakerbox:{shared}", "something else"]);
     let a = Process::start(POLICY, |builder| {
         builder
@@ -100,7 +92,7 @@ fn a_circuit_that_the_store_does_not_take_is_apart_and_says_why() {
     let sharing = another.snapshot().sharing.expect("shared");
     assert_eq!(sharing.state, SharingState::Shared);
     // It goes by what it sees itself, until that has gone.
-    trip(&a);
+    a.fail_times(3);
     assert_eq!(a.breaker.state(), State::Open);
     server.order(&["DEL", "breakerbox:{shared}"]);
     a.eventually("it is shared again", || state(&a) == SharingState::Shared);

@@ -1,10 +1,22 @@
 //! Two versions of a service with different numbers share a breaker, as during a rollout.
 
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+
 use breakerbox::Event;
 use breakerbox::State;
 use breakerbox::Warning;
-
-use crate::metrics::Exporter;
+use metrics::Counter;
+use metrics::Gauge;
+use metrics::Histogram;
+use metrics::Key;
+use metrics::KeyName;
+use metrics::Metadata;
+use metrics::Recorder;
+use metrics::SharedString;
+use metrics::Unit;
 
 use super::POLICY;
 use super::Process;
@@ -21,9 +33,42 @@ fn differences(process: &Process) -> Vec<String> {
         .collect()
 }
 
+/// What is published of it. All services of this binary are published with it, and to render and
+/// read them all takes too long to be done again and again.
 fn mismatch(process: &Process) -> Option<f64> {
-    let scrape = Exporter::new().published(&process.registry);
-    scrape.value("breakerbox_config_mismatch", &[("service", "shared")])
+    let recorder = Mismatch::default();
+    metrics::with_local_recorder(&recorder, || process.registry.publish_metrics());
+    let gauge = recorder.0.into_inner().expect("nobody panics with it")?;
+    Some(f64::from_bits(gauge.load(Relaxed)))
+}
+
+/// Records one series, and nothing else.
+#[derive(Default)]
+struct Mismatch(Mutex<Option<Arc<AtomicU64>>>);
+
+impl Recorder for Mismatch {
+    fn describe_counter(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
+
+    fn describe_gauge(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
+
+    fn describe_histogram(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
+
+    fn register_counter(&self, _: &Key, _: &Metadata<'_>) -> Counter {
+        Counter::noop()
+    }
+
+    fn register_gauge(&self, key: &Key, _: &Metadata<'_>) -> Gauge {
+        let labels = key.labels().map(|label| (label.key(), label.value()));
+        if key.name() != "breakerbox_config_mismatch" || !labels.eq([("service", "shared")]) {
+            return Gauge::noop();
+        }
+        let mut gauge = self.0.lock().expect("nobody panics with it");
+        Gauge::from_arc(Arc::clone(gauge.get_or_insert_default()))
+    }
+
+    fn register_histogram(&self, _: &Key, _: &Metadata<'_>) -> Histogram {
+        Histogram::noop()
+    }
 }
 
 fn warnings(process: &Process) -> usize {

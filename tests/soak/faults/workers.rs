@@ -1,6 +1,7 @@
 //! Processes die and come back, and stop and go on.
 
 use std::thread;
+use std::time::Duration;
 
 use crate::crew::SPARED;
 use crate::crew::WORKERS;
@@ -35,7 +36,7 @@ fn kill_in_mid_probe(world: World<'_>, source: &mut Source) {
             world.log.fault("prober killed", &format!(": {seat}"));
             return kill(world, source, Some(seat));
         }
-        thread::sleep(std::time::Duration::from_millis(1));
+        thread::sleep(Duration::from_millis(1));
     }
 }
 

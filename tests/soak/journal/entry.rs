@@ -1,5 +1,8 @@
 //! One entry of a journal, as the script writes it:
 //! `what|from|to|reason|instance|now|` + a snapshot + `|` + circuit + `|` + origin.
+//!
+//! [`breakerbox::journal`] is for people, and leaves out what the law is about: epochs, trips, and
+//! the opening beneath an override.
 
 #[derive(Clone, Debug)]
 pub(super) struct Entry {

@@ -4,6 +4,7 @@
 //! What only a server can do, or lose, stands in `conformance/server.rs`.
 
 mod cases;
+mod commands;
 mod keys;
 mod place;
 mod server;

@@ -1,31 +1,29 @@
-//! What lies in a server of a circuit: every key has an end, numbers are whole to the last
-//! digit, and whoever looks sees one moment.
+//! What lies in a server of a circuit: every key has an end.
 
-use std::collections::HashMap;
+mod digits;
+mod moment;
+
 use std::io::Write;
 use std::net::TcpStream;
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 use std::time::Duration;
 
-use breakerbox_servers::Server;
 use fastrand::Rng;
 
 use crate::policy::Policy;
 use crate::policy::Window;
-use crate::rules::Outcome;
 use crate::rules::fleet::Command;
 use crate::rules::fleet::CoverKind;
 use crate::rules::fleet::Delta;
 use crate::rules::fleet::Flush;
 use crate::rules::fleet::Force;
-use crate::rules::fleet::Live;
-use crate::rules::fleet::Phase;
 use crate::rules::fleet::Request;
 use crate::rules::fleet::Status;
-use crate::rules::fleet::View;
 use crate::store::Note;
+use crate::store::redis::conformance::commands::acquire;
+use crate::store::redis::conformance::commands::end;
+use crate::store::redis::conformance::commands::failures;
+use crate::store::redis::conformance::commands::renew;
 use crate::store::redis::conformance::place::CIRCUIT;
 use crate::store::redis::conformance::place::by;
 use crate::store::redis::conformance::place::view;
@@ -43,27 +41,6 @@ const BRIEF: Policy = Policy::new()
     .cooldown(Duration::from_millis(1))
     .probes(2)
     .close_after(2);
-
-fn failures(failures: u32) -> Command {
-    Command::Flush(Flush {
-        failures,
-        ..Flush::default()
-    })
-}
-
-fn ended(token: u64, verdict: Verdict) -> Command {
-    Command::End {
-        token: Some(token),
-        outcome: Outcome {
-            verdict,
-            is_slow: false,
-        },
-    }
-}
-
-fn acquire(token: u64) -> Command {
-    Command::Acquire { token, ttl: 30_000 }
-}
 
 /// Everything that can be asked of a circuit, in an order in which each changes something.
 fn life() -> Vec<(Command, Policy)> {
@@ -98,17 +75,14 @@ fn life() -> Vec<(Command, Policy)> {
         success,
         failures(3),
         acquire(1),
-        Command::Renew {
-            token: 1,
-            ttl: 30_000,
-        },
-        ended(1, Verdict::Ignore),
+        renew(1),
+        end(1, Verdict::Ignore),
         acquire(2),
-        ended(2, Verdict::Failure),
+        end(2, Verdict::Failure),
         acquire(3),
         acquire(4),
-        ended(3, Verdict::Success),
-        ended(4, Verdict::Success),
+        end(3, Verdict::Success),
+        end(4, Verdict::Success),
         cover.clone(),
         Command::Force(Force::Clear),
         cover,
@@ -275,116 +249,4 @@ fn callers_that_are_gone_at_any_time_leave_no_key_without_an_end() {
     );
     each_has_an_end(&mut twin, "a thousand callers");
     assert!(twin.state(CIRCUIT).is_some(), "a whole state");
-}
-
-/// B160: `tostring` would leave fourteen digits of them.
-#[test]
-fn numbers_of_fifteen_digits_and_more_come_back_as_they_went() {
-    // Near the greatest that is believed.
-    const EPOCH: u64 = 253_402_300_799_111;
-    let server = server();
-    let mut twin = Twin::connect(&server.url());
-    let policy = Policy::new();
-    let request = Request {
-        view: View {
-            epoch: EPOCH,
-            phase: Phase::Open,
-            remaining: 60_000,
-            length: 60_000,
-            trips: u32::MAX,
-            live: Live {
-                id: EPOCH + 2,
-                text: "threshold=4".to_owned(),
-            },
-            ..View::default()
-        },
-        instance: u64::MAX - 1,
-        ..by(acquire(u64::MAX))
-    };
-    let nonce = u64::MAX - 2;
-    let sent = wire::send(PREFIX, CIRCUIT, nonce, ORIGIN, &request, &policy);
-    let mut order = redis::cmd("EVAL");
-    order
-        .arg(wire::SCRIPT)
-        .arg(2)
-        .arg(&sent.keys)
-        .arg(&sent.args);
-    let text: String = order.query(&mut twin.connection).expect("a reply");
-    assert_eq!(wire::nonce(&text), Some(nonce));
-    let reply = wire::reply(&text).expect("a reply");
-    let snapshot = reply.snapshot;
-    let id = EPOCH + 2;
-    assert_eq!(
-        (snapshot.epoch, snapshot.live, snapshot.trips),
-        (EPOCH, id, u32::MAX)
-    );
-    // To the millisecond, of which there are thirteen digits.
-    assert_eq!(snapshot.until, reply.now + 60_000);
-    let hash = twin.hash(CIRCUIT);
-    assert_eq!(hash["epoch"], EPOCH.to_string());
-    assert_eq!(hash["live"], format!("{id}:threshold=4"));
-    assert_eq!(hash["until"], snapshot.until.to_string());
-    let told = twin.hear(CIRCUIT);
-    assert!(
-        told.iter().all(|it| it.instance == u64::MAX - 1),
-        "{told:?}"
-    );
-    assert_eq!(told.last().expect("it was put back").snapshot.epoch, EPOCH);
-    // One that differs in its last digit is another one.
-    let half_open = ask(&mut twin, Command::Force(Force::Reset), &BRIEF);
-    assert_eq!(half_open, Status::Done);
-    ask(&mut twin, failures(3), &BRIEF);
-    thread::sleep(Duration::from_millis(2));
-    assert_eq!(ask(&mut twin, acquire(u64::MAX), &BRIEF), Status::Granted);
-    let renew = |token| Command::Renew { token, ttl: 30_000 };
-    assert_eq!(ask(&mut twin, renew(u64::MAX - 1), &BRIEF), Status::Stale);
-    assert_eq!(ask(&mut twin, renew(u64::MAX), &BRIEF), Status::Done);
-}
-
-/// B183: what a command goes by and what it answers is read in one piece.
-#[test]
-fn whoever_asks_while_others_move_it_sees_one_moment() {
-    let server = server();
-    let moves = AtomicBool::new(true);
-    let seen = thread::scope(|scope| {
-        scope.spawn(|| keep_moving(&server, &moves));
-        let looks = |_| scope.spawn(|| look(&server));
-        let looking: Vec<_> = (0..2).map(looks).collect();
-        let seen = looking.into_iter().map(|it| it.join().expect("no panic"));
-        let seen: Vec<_> = seen.collect();
-        moves.store(false, Relaxed);
-        seen
-    });
-    let mut by_epoch = HashMap::new();
-    for snapshot in seen.into_iter().flatten() {
-        let is_open = snapshot.phase == Phase::Open;
-        assert_eq!(is_open, snapshot.until > 0, "{snapshot:?}");
-        assert_eq!(is_open, snapshot.length > 0, "{snapshot:?}");
-        let other = by_epoch
-            .entry(snapshot.epoch)
-            .or_insert_with(|| snapshot.clone());
-        assert_eq!(*other, snapshot);
-    }
-    assert!(by_epoch.len() > 20, "it moved {} times", by_epoch.len());
-    let stats = server.command_stats();
-    // Each has looked once, and nothing is read beside that.
-    assert_eq!(stats["hmget"], stats["evalsha"]);
-    for other in ["hget", "get", "exists"] {
-        assert_eq!(stats.get(other), None, "{other}");
-    }
-}
-
-fn keep_moving(server: &Server, moves: &AtomicBool) {
-    let policy = Policy::new().threshold(3);
-    let mut twin = Twin::connect(&server.url());
-    while moves.load(Relaxed) {
-        twin.run(CIRCUIT, &by(failures(3)), &policy);
-        twin.run(CIRCUIT, &by(Command::Force(Force::Reset)), &policy);
-    }
-}
-
-fn look(server: &Server) -> Vec<crate::rules::fleet::Snapshot> {
-    let mut twin = Twin::connect(&server.url());
-    let look = |_| twin.run(CIRCUIT, &Request::sync(), &Policy::new()).snapshot;
-    (0..1_000).map(look).collect()
 }

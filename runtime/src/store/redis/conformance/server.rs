@@ -1,5 +1,8 @@
 //! What only a server can lose, refuse, or do to two at once.
 
+mod journal;
+mod refusals;
+
 use std::io::Write;
 use std::net::TcpStream;
 use std::sync::Barrier;
@@ -12,13 +15,14 @@ use breakerbox_servers::Server;
 use breakerbox_servers::installed;
 
 use crate::policy::Policy;
+use crate::policy::Window;
 use crate::rules::fleet::Command;
 use crate::rules::fleet::CoverKind;
-use crate::rules::fleet::Flush;
 use crate::rules::fleet::Force;
 use crate::rules::fleet::Phase;
 use crate::rules::fleet::Request;
 use crate::rules::fleet::Status;
+use crate::store::redis::conformance::commands;
 use crate::store::redis::conformance::place::CIRCUIT;
 use crate::store::redis::conformance::place::by;
 use crate::store::redis::conformance::place::view;
@@ -38,10 +42,7 @@ fn started() -> (Server, Twin) {
 }
 
 fn failures(failures: u32) -> Request {
-    by(Command::Flush(Flush {
-        failures,
-        ..Flush::default()
-    }))
+    by(commands::failures(failures))
 }
 
 fn open_for(millis: u64) -> Policy {
@@ -56,12 +57,6 @@ fn left(twin: &mut Twin, key: &str) -> u64 {
     let mut order = redis::cmd("PTTL");
     let left: i64 = order.arg(key).query(&mut twin.connection).expect("a time");
     u64::try_from(left).expect("a key with an end")
-}
-
-fn journal(twin: &mut Twin) -> Vec<String> {
-    let mut order = redis::cmd("LRANGE");
-    order.arg(wire::journal_key(PREFIX, CIRCUIT)).arg(0).arg(-1);
-    order.query(&mut twin.connection).expect("a list")
 }
 
 /// L14
@@ -157,7 +152,7 @@ fn every_write_keeps_the_hash_an_hour_longer_than_what_it_holds() {
 fn a_hash_outlives_the_window_that_it_holds() {
     let (_server, mut twin) = started();
     let day = Duration::from_millis(24 * HOUR);
-    let policy = Policy::new().window(crate::policy::Window::Time(day));
+    let policy = Policy::new().window(Window::Time(day));
     twin.run(CIRCUIT, &failures(1), &policy);
     assert!(left(&mut twin, &hash_key(CIRCUIT)) > 24 * HOUR);
 }
@@ -174,40 +169,6 @@ fn fields_of_a_version_to_come_are_left_alone() {
     let hash = twin.hash(CIRCUIT);
     assert_eq!(hash.get("mood").map(String::as_str), Some("good"));
     assert_eq!(hash.get("phase").map(String::as_str), Some("open"));
-}
-
-#[test]
-fn a_hash_of_another_version_is_neither_read_nor_written() {
-    let (_server, mut twin) = started();
-    let key = hash_key(CIRCUIT);
-    twin.exec(&["HSET", &key, "v", "2", "epoch", "seven"]);
-    let before = twin.hash(CIRCUIT);
-    for request in [
-        failures(3),
-        by(Command::Sync),
-        by(Command::Force(Force::Reset)),
-    ] {
-        let refused = twin.try_run(CIRCUIT, &request, &open_for(1));
-        let text = refused.expect_err("it is not ours").to_string();
-        assert!(text.contains("BREAKERBOX"), "{text}");
-        assert!(text.contains("SCHEMA"), "{text}");
-    }
-    assert_eq!(twin.hash(CIRCUIT), before);
-    assert_eq!(twin.hear(CIRCUIT), []);
-}
-
-#[test]
-fn what_is_no_hash_is_left_alone() {
-    let (_server, mut twin) = started();
-    let key = hash_key(CIRCUIT);
-    twin.exec(&["SET", &key, "something else"]);
-    let refused = twin.try_run(CIRCUIT, &failures(3), &open_for(1));
-    let text = refused.expect_err("it is not ours").to_string();
-    assert!(
-        text.contains("WRONGTYPE") || text.contains("wrong kind"),
-        "{text}"
-    );
-    assert_eq!(twin.hear(CIRCUIT), []);
 }
 
 /// L18
@@ -307,105 +268,4 @@ fn a_caller_that_is_gone_in_the_middle_leaves_a_whole_state() {
     let state = twin.state(CIRCUIT).expect("a circuit");
     assert_eq!((state.phase, state.trips), (Phase::Open, 1));
     assert_eq!(twin.hear(CIRCUIT).len(), 2);
-}
-
-#[test]
-fn without_room_nothing_is_written_and_nothing_is_told() {
-    let (_server, mut twin) = started();
-    twin.run(CIRCUIT, &failures(2), &open_for(60_000));
-    twin.hear(CIRCUIT);
-    let before = twin.hash(CIRCUIT);
-    let noted = journal(&mut twin);
-    twin.exec(&["CONFIG", "SET", "maxmemory", "1"]);
-    let refused = twin.try_run(CIRCUIT, &failures(1), &open_for(60_000));
-    let text = refused.expect_err("no room").to_string();
-    assert!(text.contains("OOM") || text.contains("maxmemory"), "{text}");
-    // What writes nothing is answered still.
-    assert_eq!(
-        twin.run(CIRCUIT, &by(Command::Sync), &open_for(1)).status,
-        Status::Done
-    );
-    assert_eq!(twin.hash(CIRCUIT), before);
-    assert_eq!(journal(&mut twin), noted);
-    twin.exec(&["CONFIG", "SET", "maxmemory", "0"]);
-    assert_eq!(twin.hear(CIRCUIT), []);
-    let reply = twin.run(CIRCUIT, &failures(1), &open_for(60_000));
-    assert_eq!(reply.status, Status::Opened);
-}
-
-#[test]
-fn whoever_may_not_write_changes_nothing_and_tells_nothing() {
-    let (server, mut twin) = started();
-    twin.exec(&[
-        "ACL", "SETUSER", "reader", "on", "nopass", "~*", "&*", "+@all", "-hset",
-    ]);
-    let mut reader = Twin::connect(&server.url());
-    reader.exec(&["AUTH", "reader", "any"]);
-    let refused = reader.try_run(CIRCUIT, &failures(3), &open_for(60_000));
-    let text = refused.expect_err("it may not").to_string();
-    // Redis 7.0 has no code for it inside of a script.
-    let is_denied = text.contains("can't run this command") || text.contains("NOPERM");
-    assert!(is_denied, "{text}");
-    assert_eq!(twin.state(CIRCUIT), None);
-    assert_eq!(journal(&mut twin), Vec::<String>::new());
-    assert_eq!(twin.hear(CIRCUIT), []);
-}
-
-#[test]
-fn whoever_may_not_publish_moves_the_circuit_and_hears_that_nobody_else_did() {
-    let (server, mut twin) = started();
-    twin.exec(&[
-        "ACL", "SETUSER", "mute", "on", "nopass", "~*", "+@all", "-publish",
-    ]);
-    let mut mute = Twin::connect(&server.url());
-    mute.exec(&["AUTH", "mute", "any"]);
-    let text = mute.try_run(CIRCUIT, &failures(3), &open_for(60_000));
-    let text = text.expect("it is done all the same");
-    assert!(wire::is_unpublished(&text), "{text}");
-    let reply = wire::reply(&text).expect("a reply");
-    assert_eq!(reply.status, Status::Opened);
-    assert_eq!(twin.state(CIRCUIT).expect("a circuit").phase, Phase::Open);
-    assert_eq!(journal(&mut twin).len(), 1);
-    assert_eq!(twin.hear(CIRCUIT), []);
-}
-
-#[test]
-fn the_journal_holds_the_last_hundred_moves_newest_first_and_who_asked_for_them() {
-    let (_server, mut twin) = started();
-    for instance in 1..=120 {
-        let request = Request {
-            instance,
-            ..by(Command::Force(Force::Reset))
-        };
-        twin.run(CIRCUIT, &request, &open_for(60_000));
-    }
-    // What moves nothing is not noted.
-    twin.run(CIRCUIT, &failures(1), &open_for(60_000));
-    let entries = journal(&mut twin);
-    assert_eq!(entries.len(), 100);
-    let read = entries.iter().map(|entry| wire::message(entry));
-    let read: Option<Vec<_>> = read.collect();
-    let instances: Vec<_> = read
-        .expect("entries")
-        .iter()
-        .map(|(circuit, entry)| {
-            assert_eq!((&**circuit, &*entry.origin), (CIRCUIT, ORIGIN));
-            entry.told.instance
-        })
-        .collect();
-    let expected: Vec<u64> = (21..=120).rev().collect();
-    assert_eq!(instances, expected);
-    let journal = wire::journal_key(PREFIX, CIRCUIT);
-    assert!(left(&mut twin, &journal) > 24 * HOUR);
-}
-
-/// A list that somebody has put a text in place of loses its entries, and nothing else.
-#[test]
-fn a_journal_that_cannot_be_written_harms_nothing() {
-    let (_server, mut twin) = started();
-    let journal = wire::journal_key(PREFIX, CIRCUIT);
-    twin.exec(&["SET", &journal, "something else"]);
-    let reply = twin.run(CIRCUIT, &failures(3), &open_for(60_000));
-    assert_eq!(reply.status, Status::Opened);
-    assert_eq!(twin.hear(CIRCUIT).len(), 1);
 }

@@ -16,7 +16,7 @@ use tokio::net::TcpListener;
 use tokio::net::TcpStream;
 
 /// Where it is, what it has seen, and what it is to do.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(super) struct Fake {
     port: u16,
     /// Before its next answer to a command on a circuit it gives the last one once more.
@@ -49,6 +49,15 @@ impl Fake {
             }
         });
         fake
+    }
+
+    /// As many as there are names for.
+    pub(super) async fn start_all<const N: usize>() -> [Arc<Self>; N] {
+        let mut fakes = Vec::with_capacity(N);
+        for _ in 0..N {
+            fakes.push(Self::start().await);
+        }
+        fakes.try_into().expect("as many as were started")
     }
 
     pub(super) fn url(&self) -> String {

@@ -51,10 +51,6 @@ async fn a_server_that_is_killed_and_starts_again_empty_is_found_again() {
     server.kill();
     let cause = process.down().await;
     assert!(matches!(cause, StoreError::Unavailable(_)), "{cause}");
-    let counted = |op: &str| {
-        let mut commands = process.counts.commands();
-        commands.find(|(label, _)| *label == op).expect("a label").1
-    };
     let note = Note::default();
     let refused = [
         at_once(process.sync("stripe")).err(),
@@ -68,7 +64,7 @@ async fn a_server_that_is_killed_and_starts_again_empty_is_found_again() {
         );
     }
     for op in ["sync", "journal", "numbers"] {
-        assert_eq!(counted(op), 0, "{op} was not sent");
+        assert_eq!(process.sent(op), 0, "{op} was not sent");
     }
     server.restart();
     process.up().await;
@@ -240,10 +236,9 @@ async fn a_slow_network_is_not_a_loss() {
         reply.snapshot.cover, None,
         "what nobody waited for was not done"
     );
-    let beats = |process: &super::Process| process.counts.commands().last().expect("beats").1;
-    let so_far = beats(&process);
+    let so_far = process.beats();
     super::eventually("it has beaten for two leases", || async {
-        beats(&process) >= so_far + 6
+        process.beats() >= so_far + 6
     })
     .await;
     assert_eq!(process.counts.losses(), 0);

@@ -32,7 +32,6 @@ use crate::rules::fleet::Phase;
 use crate::rules::fleet::Reply;
 use crate::rules::fleet::Request;
 use crate::rules::fleet::Told;
-use crate::rules::fleet::View;
 use crate::store::Listener;
 use crate::store::Store;
 use crate::store::StoreError;
@@ -155,10 +154,8 @@ impl Process {
     ) -> Result<Reply, StoreError> {
         let request = Request {
             command,
-            view: View::default(),
             instance: 7,
-            draw: 0,
-            deadline: 0,
+            ..Request::sync()
         };
         self.store.submit(circuit, request, &POLICY, within).await
     }
@@ -175,6 +172,17 @@ impl Process {
     async fn is_open(&self, circuit: &str) -> bool {
         let reply = self.sync(circuit).await;
         reply.expect("an answer").snapshot.phase == Phase::Open
+    }
+
+    /// How many commands of this kind were sent.
+    fn sent(&self, kind: &str) -> u64 {
+        let mut sent = self.counts.commands();
+        sent.find(|(label, _)| *label == kind).expect("a kind").1
+    }
+
+    /// How often its heart has beaten.
+    fn beats(&self) -> u64 {
+        self.sent("heartbeat")
     }
 
     fn dropped(&self, reason: &str) -> u64 {

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::Process;
 use super::connected;
 use super::eventually;
 use super::fake::Fake;
@@ -14,6 +15,11 @@ use crate::store::redis::wire;
 
 const LAST: u16 = 16_383;
 
+/// A process that is told of this node alone, once it is connected.
+async fn in_cluster_of(seed: &Fake) -> Process {
+    connected(&Redis::cluster([seed.url()])).await
+}
+
 fn slot(circuit: &str) -> u16 {
     slots::slot(&wire::journal_key("breakerbox", circuit))
 }
@@ -21,10 +27,10 @@ fn slot(circuit: &str) -> u16 {
 /// Over TLS, and from far away, that takes longer than any command.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_node_that_takes_its_time_to_let_one_in_is_connected_to_all_the_same() {
-    let (seed, node) = (Fake::start().await, Fake::start().await);
+    let [seed, node] = Fake::start_all().await;
     seed.knows(&[(0, LAST, &node)]);
     node.takes("HELLO", Duration::from_millis(400));
-    let process = connected(&Redis::cluster([seed.url()])).await;
+    let process = in_cluster_of(&seed).await;
     eventually("its circuits answer", || async {
         process.sync("stripe").await.is_ok()
     })
@@ -33,11 +39,7 @@ async fn a_node_that_takes_its_time_to_let_one_in_is_connected_to_all_the_same()
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_node_that_lets_nobody_in_holds_up_no_other() {
-    let (seed, dead, node) = (
-        Fake::start().await,
-        Fake::start().await,
-        Fake::start().await,
-    );
+    let [seed, dead, node] = Fake::start_all().await;
     let (at_dead, at_node) = ("stripe", "paypal");
     let first = slot(at_dead);
     assert_ne!(first, slot(at_node));
@@ -45,7 +47,7 @@ async fn a_node_that_lets_nobody_in_holds_up_no_other() {
     dead.takes("HELLO", NEVER);
     // Nor is it connected to the other one yet.
     node.says("HELLO", "-LOADING it loads\r\n");
-    let process = connected(&Redis::cluster([seed.url()])).await;
+    let process = in_cluster_of(&seed).await;
     process.sync(at_node).await.expect_err("it loads");
     node.says_what_it_should("HELLO");
     // Whoever asks for it first waits for the one, and meanwhile the other answers.
@@ -62,24 +64,23 @@ async fn a_node_that_lets_nobody_in_holds_up_no_other() {
 /// A cluster may go on without the slots of a node that is gone, if it is told so.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn circuits_of_a_dead_node_hurt_those_of_no_other() {
-    let (seed, node) = (Fake::start().await, Fake::start().await);
-    let dead = Fake::start().await;
+    let [seed, node, dead] = Fake::start_all().await;
     dead.takes("HELLO", NEVER);
     let here = slot("stripe");
     seed.knows(&[(0, LAST, &dead), (here, here, &node)]);
     seed.says("EVALSHA", &dead.redirection("MOVED"));
-    let process = connected(&Redis::cluster([seed.url()])).await;
+    let process = in_cluster_of(&seed).await;
     process.sync("stripe").await.expect("an answer");
     process.sync("paypal").await.expect_err("its node is dead");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_cluster_is_down_when_the_node_says_so_that_brings_the_messages() {
-    let (seed, node) = (Fake::start().await, Fake::start().await);
+    let [seed, node] = Fake::start_all().await;
     let (at_seed, at_node) = ("stripe", "paypal");
     let here = slot(at_seed);
     seed.knows(&[(0, LAST, &node), (here, here, &seed)]);
-    let mut process = connected(&Redis::cluster([seed.url()])).await;
+    let mut process = in_cluster_of(&seed).await;
     let down = "-CLUSTERDOWN The cluster is down\r\n";
     node.says("EVALSHA", down);
     let error = process.sync(at_node).await.expect_err("it says no");
@@ -96,10 +97,9 @@ async fn a_cluster_is_down_when_the_node_says_so_that_brings_the_messages() {
 /// on.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_circuit_is_followed_as_often_as_nodes_send_one_on() {
-    let (seed, node) = (Fake::start().await, Fake::start().await);
-    let (next, last) = (Fake::start().await, Fake::start().await);
+    let [seed, node, next, last] = Fake::start_all().await;
     seed.knows(&[(0, LAST, &node)]);
-    let process = connected(&Redis::cluster([seed.url()])).await;
+    let process = in_cluster_of(&seed).await;
     for command in ["EVALSHA", "LRANGE"] {
         node.says(command, &next.redirection("MOVED"));
         next.says(command, &last.redirection("ASK"));
@@ -115,13 +115,9 @@ async fn a_circuit_is_followed_as_often_as_nodes_send_one_on() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nodes_that_send_one_from_each_to_the_other_are_not_followed_for_ever() {
-    let (seed, node, other) = (
-        Fake::start().await,
-        Fake::start().await,
-        Fake::start().await,
-    );
+    let [seed, node, other] = Fake::start_all().await;
     seed.knows(&[(0, LAST, &node)]);
-    let process = connected(&Redis::cluster([seed.url()])).await;
+    let process = in_cluster_of(&seed).await;
     node.says("EVALSHA", &other.redirection("MOVED"));
     other.says("EVALSHA", &node.redirection("MOVED"));
     let error = process.sync("stripe").await.expect_err("nobody has it");
@@ -132,7 +128,7 @@ async fn nodes_that_send_one_from_each_to_the_other_are_not_followed_for_ever() 
 /// It was taken out of the cluster, and answers as well as before.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_node_that_has_left_the_cluster_is_left() {
-    let (seed, node) = (Fake::start().await, Fake::start().await);
+    let [seed, node] = Fake::start_all().await;
     for fake in [&seed, &node] {
         fake.knows(&[(0, LAST, &node)]);
     }
@@ -154,13 +150,9 @@ async fn a_node_that_has_left_the_cluster_is_left() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_has_changed_is_asked_for_until_it_is_known() {
-    let (seed, node, other) = (
-        Fake::start().await,
-        Fake::start().await,
-        Fake::start().await,
-    );
+    let [seed, node, other] = Fake::start_all().await;
     seed.knows(&[(0, LAST, &node)]);
-    let process = connected(&Redis::cluster([seed.url()])).await;
+    let process = in_cluster_of(&seed).await;
     assert_eq!(seed.came("CLUSTER"), 1);
     // Longer than any answer is waited for.
     seed.takes("CLUSTER", Duration::from_millis(260));
@@ -181,11 +173,7 @@ async fn what_has_changed_is_asked_for_until_it_is_known() {
 /// The heartbeat would find out after twenty seconds.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_command_in_vain_makes_it_look_for_the_node_that_has_its_circuit_now() {
-    let (seed, dead, next) = (
-        Fake::start().await,
-        Fake::start().await,
-        Fake::start().await,
-    );
+    let [seed, dead, next] = Fake::start_all().await;
     seed.knows(&[(0, LAST, &dead)]);
     let redis = Redis::cluster([seed.url()]).lease(Duration::from_secs(60));
     let process = connected(&redis).await;
@@ -201,6 +189,5 @@ async fn a_command_in_vain_makes_it_look_for_the_node_that_has_its_circuit_now()
         process.sync("stripe").await.is_ok()
     })
     .await;
-    let beats = process.counts.commands().last().expect("beats").1;
-    assert_eq!(beats, 0, "nothing but commands has told it");
+    assert_eq!(process.beats(), 0, "nothing but commands has told it");
 }

@@ -165,7 +165,6 @@ async fn a_server_that_is_gone_is_tried_less_and_less_often() {
     let proxy = in_front_of(&server);
     let lease = Duration::from_millis(300);
     let mut process = connected(&Redis::new(proxy.url()).lease(lease)).await;
-    let beats = |process: &super::Process| process.counts.commands().last().expect("beats").1;
     let mut first = Vec::new();
     for attempts in [7, 3] {
         server.kill();
@@ -178,8 +177,8 @@ async fn a_server_that_is_gone_is_tried_less_and_less_often() {
         }
         server.restart();
         process.up().await;
-        let so_far = beats(&process);
-        super::eventually("it holds", || async { beats(&process) > so_far + 1 }).await;
+        let so_far = process.beats();
+        super::eventually("it holds", || async { process.beats() > so_far + 1 }).await;
         if first.is_empty() {
             first.clone_from(&gaps);
         }

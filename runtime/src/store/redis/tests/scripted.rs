@@ -89,10 +89,9 @@ async fn nothing_that_a_server_can_say_does_more_than_end_the_connection() {
             .await
             .expect_err("it is no answer to that");
         fake.says_what_it_should("EVALSHA");
-        let beats = || process.counts.commands().last().expect("beats").1;
-        let so_far = beats();
+        let so_far = process.beats();
         eventually("it is connected again", || async {
-            process.sync("stripe").await.is_ok() && beats() > so_far + 1
+            process.sync("stripe").await.is_ok() && process.beats() > so_far + 1
         })
         .await;
     }

@@ -45,10 +45,8 @@ async fn a_master_that_no_sentinel_knows_is_named() {
 /// Both answer; one has not heard yet that its master is a replica now.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_sentinel_that_is_behind_the_times_leads_nobody_astray_for_long() {
-    let (old, new) = (Server::start(), Server::start());
-    let (old, new) = (old.expect("a server"), new.expect("another"));
-    old.replica_of(&new);
-    let (stale, fresh) = (Fake::start().await, Fake::start().await);
+    let (old, new) = a_replica_and_its_master();
+    let [stale, fresh] = Fake::start_all().await;
     stale.says("SENTINEL", &master_at(old.port()));
     fresh.says("SENTINEL", &master_at(new.port()));
     let redis = Redis::sentinel("main", [stale.url(), fresh.url()]);
@@ -66,9 +64,7 @@ async fn a_sentinel_that_is_behind_the_times_leads_nobody_astray_for_long() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_sentinel_that_only_knows_a_replica_is_told_as_that() {
-    let (old, new) = (Server::start(), Server::start());
-    let (old, new) = (old.expect("a server"), new.expect("another"));
-    old.replica_of(&new);
+    let (old, new) = a_replica_and_its_master();
     let stale = Fake::start().await;
     stale.says("SENTINEL", &master_at(old.port()));
     let mut process = start(&Redis::sentinel("main", [stale.url()]));
@@ -77,6 +73,13 @@ async fn a_sentinel_that_only_knows_a_replica_is_told_as_that() {
     assert!(cause.to_string().contains(&expected), "{cause}");
     stale.says("SENTINEL", &master_at(new.port()));
     process.up().await;
+}
+
+fn a_replica_and_its_master() -> (Server, Server) {
+    let (replica, master) = (Server::start(), Server::start());
+    let (replica, master) = (replica.expect("a server"), master.expect("another"));
+    replica.replica_of(&master);
+    (replica, master)
 }
 
 fn master_at(port: u16) -> String {

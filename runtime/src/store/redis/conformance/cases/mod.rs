@@ -8,14 +8,15 @@ mod timing;
 use std::time::Duration;
 
 use crate::policy::Policy;
-use crate::rules::Outcome;
 use crate::rules::fleet::Command;
-use crate::rules::fleet::Flush;
 use crate::rules::fleet::Force;
 use crate::rules::fleet::Phase;
 use crate::rules::fleet::Status;
+use crate::store::redis::conformance::commands::acquire;
+use crate::store::redis::conformance::commands::end;
+use crate::store::redis::conformance::commands::failures;
+use crate::store::redis::conformance::commands::renew;
 use crate::store::redis::conformance::place::Place;
-use crate::verdict::Verdict;
 
 pub(super) use counting::*;
 pub(super) use live::*;
@@ -27,32 +28,10 @@ const HOUR: u64 = 3_600_000;
 /// An opening lasts so long here, in milliseconds.
 const COOLDOWN: u64 = 120;
 
-/// A lease that no test outlives.
-const LONG: u64 = 30_000;
-
 fn policy() -> Policy {
     Policy::new()
         .threshold(3)
         .cooldown(Duration::from_millis(COOLDOWN))
-}
-
-fn failures(failures: u32) -> Command {
-    Command::Flush(Flush {
-        failures,
-        ..Flush::default()
-    })
-}
-
-fn acquire(token: u64) -> Command {
-    Command::Acquire { token, ttl: LONG }
-}
-
-fn end(token: u64, verdict: Verdict) -> Command {
-    let is_slow = false;
-    Command::End {
-        token: Some(token),
-        outcome: Outcome { verdict, is_slow },
-    }
 }
 
 /// Closed, and known; so it cannot be told from one that is not by its epoch.

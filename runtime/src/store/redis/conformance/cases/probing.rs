@@ -167,10 +167,7 @@ pub(in crate::store::redis::conformance) fn the_end_of_a_probe_of_nothing_create
     for command in [
         end(1, Verdict::Success),
         end(1, Verdict::Failure),
-        Command::Renew {
-            token: 1,
-            ttl: LONG,
-        },
+        renew(1),
         Command::Force(Force::Clear),
     ] {
         let (reply, told) = place.run(&by(command), &policy());
@@ -194,10 +191,7 @@ pub(in crate::store::redis::conformance) fn a_command_of_an_older_epoch_changes_
     for command in [
         end(1, Verdict::Success),
         end(1, Verdict::OpenFor(Duration::from_secs(1))),
-        Command::Renew {
-            token: 1,
-            ttl: LONG,
-        },
+        renew(1),
         failures(9),
     ] {
         let request = Request {

@@ -1,23 +1,24 @@
 //! Faults seen elsewhere, of the kinds K01 to K06, on circuits that are shared and while there is
 //! no store.
 //!
-//! What needs threads stands in `alone.rs`. What is the same in each process whoever shares its
-//! circuits is only in `tests/faults` and `tests/stacks`: what an error means before it comes to
-//! the circuit (B053, B058 to B063), and bulkheads (B023 to B028), which are shared with nobody.
+//! What needs threads stands in `tests/shared/alone.rs`. What is the same in each process whoever
+//! shares its circuits is only in `tests/faults` and `tests/stacks`: what an error means before it
+//! comes to the circuit (B053, B058 to B063), and bulkheads (B023 to B028), which are shared with
+//! nobody.
 
 use std::time::Duration;
 
 use breakerbox::Policy;
 use breakerbox::Window;
 
-use super::play::Scenario;
-use super::scenarios::BRIEF;
-use super::scenarios::LONG;
-use super::scenarios::ONE;
-use super::scenarios::SHORT;
-use super::scenarios::THREE;
-use super::scenarios::millis;
-use super::scenarios::seconds;
+use super::BRIEF;
+use super::LONG;
+use super::ONE;
+use super::SHORT;
+use super::Scenario;
+use super::THREE;
+use super::millis;
+use super::seconds;
 
 /// Each of its openings is short.
 const AGAIN: Policy = BRIEF.threshold(1);
