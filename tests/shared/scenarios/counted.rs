@@ -27,10 +27,11 @@ pub(super) const COUNTED: &[Scenario] = &[
         last(4).failure_rate(0.75),
         "O90s =open why:open_for X90s",
     ),
+    // A success ends the row of others where its process has heard of that.
     (
         "b1_a_success_resets_the_count",
         THREE,
-        "F F S +1s F =closed +300ms F F =open why:threshold",
+        "F F +300ms S +1s F =closed +300ms F F =open why:threshold",
     ),
     // B043, B046
     (

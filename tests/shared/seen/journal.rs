@@ -55,18 +55,26 @@ fn the_journal_says_who_did_what_when_why_and_for_how_long_newest_first() {
         let entries = read(&a);
         let moves: Vec<_> = entries
             .iter()
-            .map(|it| (it.from, it.to, &*it.origin, it.lasts))
+            .map(|it| (it.from, it.to, &*it.origin))
             .collect();
-        let cooldown = Some(Duration::from_secs(600));
         let (open, closed, forced) = (State::Open, State::Closed, State::ForcedClosed);
         assert_eq!(
             moves,
             [
-                (Some(forced), closed, "worker-b", None),
-                (Some(open), forced, "worker-b", Some(ttl)),
-                (Some(closed), open, "worker-a", cooldown),
-                (Some(closed), closed, "worker-a", None),
+                (Some(forced), closed, "worker-b"),
+                (Some(open), forced, "worker-b"),
+                (Some(closed), open, "worker-a"),
+                (Some(closed), closed, "worker-a"),
             ]
+        );
+        let [ended, forced_for, opening, reset] = [0, 1, 2, 3].map(|at| entries[at].lasts);
+        assert_eq!((ended, reset), (None, None));
+        assert_eq!(opening, Some(Duration::from_secs(600)));
+        // It ends when it was meant to, however long it took to tell the store.
+        let left = forced_for.expect("an override has an end");
+        assert!(
+            (ttl - Duration::from_secs(5)..=ttl).contains(&left),
+            "{left:?}"
         );
         let expected = Reason::Threshold {
             failures: 3,
