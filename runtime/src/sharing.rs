@@ -37,6 +37,13 @@ pub enum SharingState {
         /// What becomes of calls.
         policy: WhenStoreIsLost,
     },
+    /// The registry was closed: this process goes by what it sees itself, and hears nobody any
+    /// more. One that was closed while the store was lost goes on as it did then, and is
+    /// [`Lost`](Self::Lost) for good.
+    Closed {
+        /// When it was.
+        since: SystemTime,
+    },
     /// The store is there and does not take this one circuit: this process goes by what it has
     /// seen itself, and tries again.
     Apart {
