@@ -126,28 +126,35 @@ impl Breaker {
         // Whoever wanted it may have been another one.
         let kept = member.probes(|probes| probes.take_kept(generation));
         let given = kept.map(|place| Leave::Given(Word::new(generation, place, Phase::Leased)));
+        // Where there are many calls, and nobody is asked for their leave now, nobody is woken.
+        let ring = || {
+            if member.probes(|probes| probes.is_busy(Instant::now())) {
+                member.bell.notify_one();
+            }
+        };
         let wait = self.policy().get_probe_wait();
         if let Waits::Until(around) = waits
             && !wait.is_zero()
         {
             if let Some(given) = given {
-                member.bell.notify_one();
+                ring();
                 return given;
             }
             let host = &self.service.host;
             let until = Deadline::nearest(host, around);
             let left = until.map(|until| until.since(host.clock.now()));
             if left == Some(Duration::ZERO) {
+                ring();
                 return Leave::TooLate;
             }
             let asked = member.probes(|probes| probes.ask(wait, left, Instant::now()));
-            member.bell.notify_one();
+            ring();
             return asked.map_or(Leave::Busy, Leave::Asked);
         }
         if !matches!(waits, Waits::NoLonger) {
             member.probes(Probes::want);
         }
-        member.bell.notify_one();
+        ring();
         given.unwrap_or(Leave::Busy)
     }
 

@@ -121,13 +121,14 @@ impl Crew {
     /// Does what there is to do, and says when it has to look again at the latest.
     async fn work(&mut self) -> Option<Instant> {
         let now = Instant::now();
-        let next = self.member.probes(|probes| probes.pass_time(now));
-        if !self.member.link.is_up() {
-            return next;
+        let is_apart = self.member.is_apart() && now < self.look_at;
+        if is_apart || !self.member.link.is_up() {
+            // Leases are not renewed now, so nobody has to look when they would be.
+            let next = self.member.probes(|probes| probes.wait_no_longer(now));
+            return earlier(next, is_apart.then_some(self.look_at));
         }
-        if self.member.is_apart() && now < self.look_at {
-            return earlier(next, Some(self.look_at));
-        }
+        let timeout = self.breaker.policy().get_probe_timeout();
+        let next = self.member.probes(|probes| probes.pass_time(now, timeout));
         // First of all: what was asked for here while the store was lost would end by what it
         // knows.
         let mut wishes = self.member.take_wishes().into_iter();
@@ -169,7 +170,7 @@ impl Crew {
         let compare = self.compare().await;
         let next = self
             .member
-            .probes(|probes| probes.pass_time(Instant::now()));
+            .probes(|probes| probes.pass_time(Instant::now(), timeout));
         let next = earlier(earlier(next, wish), earlier(flush, Some(compare)));
         earlier(next, Some(self.look_at))
     }
