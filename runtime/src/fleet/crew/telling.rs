@@ -37,8 +37,11 @@ impl Crew {
             self.settles_at = None;
             return None;
         }
-        if known.is_covered() {
-            // The override is over here. What comes after it is told when the store knows that.
+        if let Some(until) = known.covered_until() {
+            // The override is over here. What comes after it is told when the store knows that,
+            // which may be later: clocks do not run alike.
+            let left = until.since(self.breaker.tick());
+            self.look_at = self.look_at.min(Instant::now() + left);
             return None;
         }
         self.flushes.suspect(self.breaker, self.member, is_suspect);

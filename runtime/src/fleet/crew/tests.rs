@@ -206,16 +206,16 @@ fn play_with(
     test: impl AsyncFnOnce(&Scene),
 ) {
     let asked = Arc::default();
-    let store = Arc::new(Played {
+    let store: Arc<dyn Store> = Arc::new(Played {
         answer: store,
         asked: Arc::clone(&asked),
     });
-    play_on(store, asked, policy, name, when_lost, test);
+    play_on(&store, asked, policy, name, when_lost, test);
 }
 
 /// With a store that keeps in `asked` what it is asked for.
 fn play_on(
-    store: Arc<dyn Store>,
+    store: &Arc<dyn Store>,
     asked: Arc<Mutex<Vec<Command>>>,
     policy: Policy,
     name: &'static str,
@@ -230,7 +230,7 @@ fn play_on(
     let ears = Arc::new(Ears::new(Arc::clone(&link), Box::new(|_| {})));
     ears.know(breaker);
     let looks = Arc::new(Semaphore::new(LOOKS_AT_ONCE));
-    let crew = Crew::new(breaker, &store, &ears, &looks).expect("it is a member");
+    let crew = Crew::new(breaker, store, &ears, &looks).expect("it is a member");
     let (_close, closing) = watch::channel(false);
     let mut runtime = runtime::Builder::new_current_thread();
     let runtime = runtime.enable_all().build().expect("a runtime");

@@ -251,12 +251,12 @@ fn a_circuit_closes_although_the_store_takes_longer_than_calls_wait() {
         _ => answer(Status::Done, &OPEN),
     };
     let asked = Arc::default();
-    let store = Arc::new(Slow(Played {
+    let store: Arc<dyn Store> = Arc::new(Slow(Played {
         answer: answered,
         asked: Arc::clone(&asked),
     }));
     let (policy, lost) = (Policy::new(), WhenStoreIsLost::Local);
-    play_on(store, asked, policy, "slow", lost, async |scene| {
+    play_on(&store, asked, policy, "slow", lost, async |scene| {
         scene.ears.up();
         eventually(|| scene.breaker.state() == State::Open).await;
         let permit = loop {

@@ -193,3 +193,35 @@ fn failures_after_somebody_has_ended_an_override_here_are_told() {
         assert_eq!(scene.flushes(), [(false, 3)]);
     });
 }
+
+/// The override was over here a little sooner than in the store, which was asked once too soon;
+/// nothing was told until it was asked again, half a minute later.
+#[test]
+fn failures_after_an_override_are_told_as_soon_as_it_is_over_in_the_store_too() {
+    let syncs = AtomicU64::new(0);
+    let beneath = Snapshot {
+        phase: Phase::Closed,
+        ..covered(CoverKind::ForcedClosed, 7, 50)
+    };
+    let after = Snapshot {
+        epoch: 10,
+        ..CLOSED
+    };
+    let store = move |command: &Command| {
+        let asked = match command {
+            Command::Sync => syncs.fetch_add(1, Relaxed),
+            _ => syncs.load(Relaxed),
+        };
+        answer(Status::Done, if asked < 2 { &beneath } else { &after })
+    };
+    play("sooner", WhenStoreIsLost::Local, store, async |scene| {
+        scene.ears.up();
+        eventually(|| scene.breaker.state() == State::ForcedClosed).await;
+        eventually(|| scene.breaker.state() == State::Closed).await;
+        for _ in 0..3 {
+            scene.end(false);
+        }
+        eventually(|| !scene.flushes().is_empty()).await;
+        assert_eq!(scene.flushes(), [(false, 3)]);
+    });
+}
