@@ -20,6 +20,7 @@ use crate::fleet::ears::Ears;
 use crate::fleet::flushes::Flushes;
 use crate::member::LEASE;
 use crate::member::Member;
+use crate::member::Wish;
 use crate::numbers;
 use crate::rules::fleet::Command;
 use crate::rules::fleet::Reply;
@@ -133,14 +134,20 @@ impl Crew {
         // knows.
         let mut wishes = self.member.take_wishes().into_iter();
         let had_any = wishes.len() > 0;
+        let mut again: Vec<Wish> = Vec::new();
         while let Some(wish) = wishes.next() {
-            // Whoever has asked for something since wants that instead.
-            let again = self.force(wish).await.filter(|_| wishes.len() == 0);
-            if let Some(wish) = again {
-                self.member.wish_again(wish);
+            if again.iter().any(|earlier| wish.ends(earlier)) {
+                // It is to be known first which override that is.
+                again.push(wish);
+                continue;
             }
+            let failed = self.force(wish).await;
+            // Whoever has asked for something since may want that instead.
+            let later = wishes.as_slice();
+            again.extend(failed.filter(|it| !later.iter().any(|later| later.replaces(it))));
         }
-        if had_any && self.breaker.generation() != self.member.adopted() {
+        self.member.wish_again(again);
+        if had_any && self.is_as_nobody_said() {
             // It may not have come to what somebody wanted, nor to what was heard meanwhile.
             self.member.ask_again();
         }
@@ -173,6 +180,13 @@ impl Crew {
             .probes(|probes| probes.pass_time(Instant::now(), timeout));
         let next = earlier(earlier(next, wish), earlier(flush, Some(compare)));
         earlier(next, Some(self.look_at))
+    }
+
+    /// Whether the circuit is neither as it was decided nor as somebody here still wants it.
+    fn is_as_nobody_said(&self) -> bool {
+        let is_decided = self.breaker.generation() == self.member.adopted();
+        let is_owed = self.member.known().is_owed;
+        !self.member.is_wishing() && (is_owed || !is_decided)
     }
 
     /// Asks how the circuit stands. Says whether that is known now.

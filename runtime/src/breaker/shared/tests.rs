@@ -7,7 +7,6 @@ use std::thread;
 use crate::policy::Policy;
 use crate::registry::Registry;
 use crate::rules::fleet::Cover;
-use crate::rules::fleet::Phase as Stands;
 
 use super::*;
 

@@ -31,6 +31,10 @@ impl Crew {
             }
             self.epoch = epoch;
         }
+        if self.member.is_resetting() {
+            // What has come since somebody has reset it here is told after that.
+            return None;
+        }
         let is_in_force = known.is_covered() && self.breaker.is_forced();
         if policy.get_shadow() || known.phase != Phase::Closed || is_in_force {
             *self.member.pending() = Pending::default();

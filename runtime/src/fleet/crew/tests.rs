@@ -4,6 +4,7 @@ mod leave;
 mod losses;
 mod many;
 mod telling;
+mod wants;
 
 use std::sync::Mutex;
 use std::sync::MutexGuard;
