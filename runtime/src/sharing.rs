@@ -44,7 +44,8 @@ pub enum SharingState {
         /// When it was.
         since: SystemTime,
     },
-    /// The store is there and does not take this one circuit: this process goes by what it has
+    /// The store is there and does not take this one circuit, or the node of a cluster that has
+    /// it cannot be reached: this process goes by what it has
     /// seen itself, and tries again.
     Apart {
         /// What the store has said.

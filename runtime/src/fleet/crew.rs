@@ -64,6 +64,8 @@ pub(super) struct Crew {
     hurried_at: Option<Instant>,
     look_at: Instant,
     pause: Duration,
+    /// The circuit cannot be reached, and others can.
+    is_cut_off: bool,
     ears: Arc<Ears>,
     /// Whose turn it is to ask how its circuit stands.
     looks: Arc<Semaphore>,
@@ -93,6 +95,7 @@ impl Crew {
             hurried_at: None,
             look_at: now,
             pause: SOONEST,
+            is_cut_off: false,
             ears: Arc::clone(ears),
             looks: Arc::clone(looks),
             numbers: None,
@@ -122,6 +125,11 @@ impl Crew {
     /// Does what there is to do, and says when it has to look again at the latest.
     async fn work(&mut self) -> Option<Instant> {
         let now = Instant::now();
+        if self.is_cut_off && !self.member.link.is_up() {
+            // It was no matter of this circuit alone.
+            self.is_cut_off = false;
+            self.member.set_apart(None);
+        }
         let is_apart = self.member.is_apart() && now < self.look_at;
         if is_apart || !self.member.link.is_up() {
             // Leases are not renewed now, so nobody has to look when they would be.
@@ -204,6 +212,7 @@ impl Crew {
         };
         self.hear_how_it_stands(&reply, told);
         self.member.set_apart(None);
+        self.is_cut_off = false;
         self.pause = SOONEST;
         let each = self.store.polls().unwrap_or(LOOK);
         self.look_at = Instant::now() + spread(each);
@@ -317,14 +326,21 @@ impl Crew {
             Status::Late => Err(StoreError::Late),
             _ => Ok(reply),
         });
-        if let Err(error) = &answer
-            && error.is_about_one_circuit()
-        {
-            let cause = Arc::from(error.to_string());
-            self.ears.apart(self.breaker.name(), &cause, Instant::now());
-            self.member.set_apart(Some(cause));
-            self.look_at = Instant::now() + self.pause;
-            self.pause = (self.pause * 2).min(LATEST);
+        match &answer {
+            Err(error) if error.is_about_one_circuit() => {
+                let cause = Arc::from(error.to_string());
+                self.ears.apart(self.breaker.name(), &cause, Instant::now());
+                self.member.set_apart(Some(cause));
+                self.look_at = Instant::now() + self.pause;
+                self.pause = (self.pause * 2).min(LATEST);
+            }
+            // Of a cluster whose other nodes are there. Or all is lost, which is told soon.
+            Err(error @ StoreError::Unavailable(_)) if self.member.link.is_up() => {
+                self.is_cut_off = true;
+                self.member.set_apart(Some(Arc::from(error.to_string())));
+                self.look_at = Instant::now() + SOONEST;
+            }
+            Ok(_) | Err(_) => {}
         }
         answer
     }
