@@ -45,8 +45,7 @@ pub enum SharingState {
         since: SystemTime,
     },
     /// The store is there and does not take this one circuit, or the node of a cluster that has
-    /// it cannot be reached: this process goes by what it has
-    /// seen itself, and tries again.
+    /// it cannot be reached: this process goes by what it has seen itself, and tries again.
     Apart {
         /// What the store has said.
         cause: Arc<str>,

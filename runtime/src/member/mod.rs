@@ -255,20 +255,27 @@ impl Member {
         let wish = Wish::new(force, mine, &self.wishing, &self.resetting);
         // Before anybody can answer: what is heard with the answer is in force.
         drop(about_to);
-        // Also where nobody is told of this: what it has replaced here is not to come later.
-        lock(&self.wishes).retain(|earlier| !wish.replaces(earlier));
-        let wish = match is_told {
-            true => Some(wish),
-            false => self.narrow(wish).filter(Wish::ends_one),
-        };
-        if let Some(wish) = wish {
-            let mut wishes = lock(&self.wishes);
-            wishes.retain(|earlier| !wish.replaces(earlier));
-            wishes.push(wish);
-            drop(wishes);
-            self.bell.notify_one();
+        if is_told {
+            // Each begins an epoch, also if the next one ends it at once.
+            self.note(wish);
+            return true;
         }
-        is_told
+        self.forget_replaced(&wish);
+        if let Some(wish) = self.narrow(wish).filter(Wish::ends_one) {
+            self.forget_replaced(&wish);
+            self.note(wish);
+        }
+        false
+    }
+
+    fn note(&self, wish: Wish) {
+        lock(&self.wishes).push(wish);
+        self.bell.notify_one();
+    }
+
+    /// What it has replaced here is not to be told later.
+    fn forget_replaced(&self, wish: &Wish) {
+        lock(&self.wishes).retain(|earlier| !wish.replaces(earlier));
     }
 
     /// Nobody knows whether they were done. They are to be tried again, but for what somebody

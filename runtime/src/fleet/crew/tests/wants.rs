@@ -38,7 +38,7 @@ fn the_end_of_an_override_is_told_again_although_somebody_has_reset_the_circuit_
 }
 
 #[test]
-fn what_somebody_wants_otherwise_since_is_not_told() {
+fn what_somebody_wants_otherwise_since_is_not_told_again() {
     let store = move |command: &Command| match command {
         Command::Force(Force::Cover { actor, .. }) if actor == "ana" => {
             Some(Err(StoreError::Unavailable("it is gone".into())))
@@ -57,7 +57,7 @@ fn what_somebody_wants_otherwise_since_is_not_told() {
             forced.expect("it has all it needs");
         }
         eventually(|| !scene.member().is_wishing()).await;
-        assert_eq!(scene.asked(actor), ["ben"]);
+        assert_eq!(scene.asked(actor), ["ana", "ben"]);
         assert!(!scene.member().has_wishes());
     });
 }
@@ -162,5 +162,24 @@ fn an_override_that_may_have_begun_is_told_again_and_then_ended() {
         drop(forced.expect("it has all it needs").guard());
         eventually(|| !scene.asked(ended).is_empty()).await;
         assert_eq!(scene.asked(ended), [77]);
+    });
+}
+
+/// A probe of the round before would have a vote otherwise.
+#[test]
+fn an_override_that_ends_at_once_is_told_all_the_same() {
+    let store = |_: &Command| answer(Status::Done, &CLOSED);
+    let forces = |command: &Command| match command {
+        Command::Force(force) => Some(matches!(force, Force::Cover { .. })),
+        _ => None,
+    };
+    play("at once", WhenStoreIsLost::Local, store, async |scene| {
+        scene.ears.up();
+        eventually(|| scene.member().known().epoch == 9).await;
+        let forced = scene.breaker.force_open(HOUR, "ana", "a test");
+        forced.expect("it has all it needs");
+        scene.breaker.clear_override();
+        eventually(|| !scene.member().is_wishing()).await;
+        assert_eq!(scene.asked(forces), [true, false]);
     });
 }
