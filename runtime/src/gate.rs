@@ -184,6 +184,15 @@ impl Gate {
             .map_or_else(Sums::default, |it| it.recorded())
     }
 
+    /// Those of them from before the window was emptied in this generation.
+    #[cfg(feature = "redis")]
+    pub(crate) fn recorded_before(&self, emptied: u64) -> Sums {
+        let recent = sync::lock(&self.recent);
+        recent
+            .as_ref()
+            .map_or_else(Sums::default, |it| it.recorded_before(emptied))
+    }
+
     /// The word, and what belongs to it. Takes no lock.
     pub(crate) fn view(&self) -> View {
         let mut word = self.load();

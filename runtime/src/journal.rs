@@ -7,6 +7,7 @@ use std::time::SystemTime;
 use std::time::UNIX_EPOCH;
 
 use crate::event::By;
+use crate::name;
 use crate::reason::Reason;
 use crate::rules::fleet::Cover;
 use crate::rules::fleet::What;
@@ -52,7 +53,7 @@ pub enum JournalError {
     #[error("no store is set up, and only a store has a journal: see `RegistryBuilder::redis`")]
     NoStore,
     /// Nobody declares the service.
-    #[error("nobody declares the service {0:?}")]
+    #[error("nobody declares the service {:?}", name::shown(.0))]
     UnknownService(String),
     /// The store is lost, does not answer in time, or does not let itself be read.
     #[error("the journal cannot be read: {cause}")]

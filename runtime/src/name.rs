@@ -17,6 +17,14 @@ pub(crate) fn beginning(text: &str, bytes: usize) -> &str {
     &text[..end.unwrap_or(0)]
 }
 
+/// A name as it is shown to people: of one that is too long only the beginning.
+pub(crate) fn shown(name: &str) -> Cow<'_, str> {
+    if name.len() <= LONGEST {
+        return Cow::Borrowed(name);
+    }
+    Cow::Owned(format!("{}...", beginning(name, LONGEST / 2)))
+}
+
 /// Judges a name, also at compile time.
 pub(crate) const fn check(name: &str) -> Result<(), NameError> {
     let bytes = name.as_bytes();
@@ -82,6 +90,14 @@ mod tests {
         assert_eq!(beginning("über", 1), "");
         assert_eq!(beginning("über", 3), "üb");
         assert_eq!(beginning("über", 99), "über");
+    }
+
+    #[test]
+    fn of_a_name_that_is_too_long_people_are_shown_the_beginning() {
+        let longest = "x".repeat(128);
+        assert_eq!(shown(&longest), longest);
+        let longer = "ü".repeat(100);
+        assert_eq!(shown(&longer), format!("{}...", "ü".repeat(32)));
     }
 
     #[test]

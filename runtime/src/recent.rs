@@ -20,6 +20,9 @@ pub(crate) struct Recent {
     /// All that were ever recorded, of whatever window.
     #[cfg(feature = "redis")]
     recorded: Sums,
+    /// Those of them from before it was emptied last.
+    #[cfg(feature = "redis")]
+    before: Sums,
 }
 
 impl Recent {
@@ -94,12 +97,26 @@ impl Recent {
         self.recorded
     }
 
+    /// All that were ever recorded before it was emptied in this generation.
+    #[cfg(feature = "redis")]
+    pub(crate) const fn recorded_before(&self, emptied: u64) -> Sums {
+        if self.emptied == emptied {
+            self.before
+        } else {
+            self.recorded
+        }
+    }
+
     #[cold]
     fn empty(&mut self, emptied: u64) {
         self.places.fill(0);
         self.next = 0;
         self.sums = Sums::default();
         self.emptied = emptied;
+        #[cfg(feature = "redis")]
+        {
+            self.before = self.recorded;
+        }
     }
 }
 

@@ -37,8 +37,15 @@ pub enum SharingState {
         /// What becomes of calls.
         policy: WhenStoreIsLost,
     },
-    /// The store is there and does not take this one circuit: this process goes by what it has
-    /// seen itself, and tries again.
+    /// The registry was closed: this process goes by what it sees itself, and hears nobody any
+    /// more. One that was closed while the store was lost goes on as it did then, and is
+    /// [`Lost`](Self::Lost) for good.
+    Closed {
+        /// When it was.
+        since: SystemTime,
+    },
+    /// The store is there and does not take this one circuit, or the node of a cluster that has
+    /// it cannot be reached: this process goes by what it has seen itself, and tries again.
     Apart {
         /// What the store has said.
         cause: Arc<str>,

@@ -133,3 +133,13 @@ fn a_private_registry_knows_nothing_of_what_another_one_declares() {
     assert!(one.breaker("only in one").is_some());
     assert!(other.breaker("only in one").is_none());
 }
+
+/// All of it was printed, however long it was.
+#[test]
+fn a_name_that_is_too_long_is_not_printed_whole() {
+    let name = "x".repeat(100_000);
+    let built = Registry::builder().declare(name.as_str()).build();
+    let error = built.expect_err("nothing is called so").to_string();
+    assert!(error.contains("at most 128 bytes"), "{error}");
+    assert!(error.contains(&name[..64]) && error.len() < 400, "{error}");
+}

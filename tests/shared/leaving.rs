@@ -34,7 +34,8 @@ fn what_somebody_wants_of_all_is_told_before_the_process_ends() {
     }
 }
 
-/// It was told of an end as of a loss.
+/// It was told of an end as of a loss, and its snapshot said so although all calls were let
+/// through.
 #[test]
 fn a_registry_that_is_closed_guards_its_calls_by_itself() {
     let backing = Backing::memory();
@@ -48,7 +49,7 @@ fn a_registry_that_is_closed_guards_its_calls_by_itself() {
         let sharing = closed.breaker.snapshot().sharing;
         matches!(
             sharing.expect("it was shared").state,
-            SharingState::Lost { .. }
+            SharingState::Closed { .. }
         )
     });
     // Neither what it had nor what it makes now is open, whatever the others have.
@@ -59,4 +60,21 @@ fn a_registry_that_is_closed_guards_its_calls_by_itself() {
     assert_eq!(made.state(), State::Closed);
     closed.fail();
     assert_eq!(closed.breaker.state(), State::Open);
+}
+
+/// What is rejected since the store is lost is rejected after the end, too.
+#[test]
+fn a_registry_that_is_closed_while_the_store_is_lost_goes_on_as_it_did() {
+    let lost = Process::start_alone(POLICY, |it| {
+        it.redis("redis://127.0.0.1:1")
+            .when_store_is_lost(WhenStoreIsLost::OpenFails)
+    });
+    lost.becomes(State::ForcedOpen);
+    lost.registry.close();
+    let made = lost.registry.breaker("other").expect("declared");
+    for breaker in [lost.breaker, made] {
+        let sharing = breaker.snapshot().sharing.expect("it was shared");
+        assert!(matches!(sharing.state, SharingState::Lost { .. }));
+        assert_eq!(breaker.state(), State::ForcedOpen);
+    }
 }

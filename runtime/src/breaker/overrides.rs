@@ -71,8 +71,9 @@ impl Drop for OverrideGuard<'_> {
             id,
             elsewhere,
         } = &self.of;
+        let about_to = breaker.about_to_share();
         breaker.command(Command::ClearOnly(*id));
-        breaker.share_end(elsewhere);
+        breaker.share_end(elsewhere, about_to);
     }
 }
 
@@ -159,8 +160,9 @@ impl Breaker {
             .overlay
             .as_ref()
             .is_some_and(|it| it.until().is_some());
+        let about_to = self.about_to_share();
         let changes = self.command(Command::Clear);
-        self.share_command(Command::Clear, None);
+        self.share_command(Command::Clear, None, about_to);
         lasts
             && changes
                 .iter()
@@ -170,8 +172,9 @@ impl Breaker {
     /// Closes the circuit and forgets all that was counted, and all earlier openings. An
     /// override stays over it.
     pub fn reset(&self) {
+        let about_to = self.about_to_share();
         self.command(Command::Reset);
-        self.share_command(Command::Reset, None);
+        self.share_command(Command::Reset, None, about_to);
     }
 
     fn force(
@@ -194,8 +197,9 @@ impl Breaker {
             actor: Arc::from(name::beginning(actor, KEPT)),
             reason: Arc::from(name::beginning(reason, KEPT)),
         };
+        let about_to = self.about_to_share();
         let changes = self.command_by(command, Some(by.clone()));
-        let elsewhere = self.share_command(command, Some(&by));
+        let elsewhere = self.share_command(command, Some(&by), about_to);
         let began = changes
             .iter()
             .find(|change| change.reason == Reason::Override);

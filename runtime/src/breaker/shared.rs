@@ -42,6 +42,7 @@ use crate::rules::Ticket;
 use crate::rules::fleet;
 use crate::rules::fleet::CoverKind;
 use crate::rules::fleet::Force;
+use crate::rules::fleet::Phase as Stands;
 use crate::rules::fleet::Snapshot;
 use crate::sharing::WhenStoreIsLost;
 use crate::state::State;
@@ -72,6 +73,9 @@ pub(crate) struct News {
     /// What the other process is called that has moved it.
     pub(crate) origin: Option<Arc<str>>,
 }
+
+/// What there is while somebody is about to want something of all.
+pub(super) type AboutTo = Option<Arc<()>>;
 
 /// An override that all have been told of: which one it is where all know it, as soon as the
 /// store has said so.
@@ -126,28 +130,35 @@ impl Breaker {
         // Whoever wanted it may have been another one.
         let kept = member.probes(|probes| probes.take_kept(generation));
         let given = kept.map(|place| Leave::Given(Word::new(generation, place, Phase::Leased)));
+        // Where there are many calls, and nobody is asked for their leave now, nobody is woken.
+        let ring = || {
+            if member.probes(|probes| probes.is_busy(Instant::now())) {
+                member.bell.notify_one();
+            }
+        };
         let wait = self.policy().get_probe_wait();
         if let Waits::Until(around) = waits
             && !wait.is_zero()
         {
             if let Some(given) = given {
-                member.bell.notify_one();
+                ring();
                 return given;
             }
             let host = &self.service.host;
             let until = Deadline::nearest(host, around);
             let left = until.map(|until| until.since(host.clock.now()));
             if left == Some(Duration::ZERO) {
+                ring();
                 return Leave::TooLate;
             }
             let asked = member.probes(|probes| probes.ask(wait, left, Instant::now()));
-            member.bell.notify_one();
+            ring();
             return asked.map_or(Leave::Busy, Leave::Asked);
         }
         if !matches!(waits, Waits::NoLonger) {
             member.probes(Probes::want);
         }
-        member.bell.notify_one();
+        ring();
         given.unwrap_or(Leave::Busy)
     }
 
@@ -252,11 +263,16 @@ impl Breaker {
         }
         let is_news = snapshot.epoch != known.epoch || known.is_owed;
         let counts_before = known.counts_since;
+        let is_reset_here = member.is_resetting() && snapshot.phase == Stands::Closed;
         let numbers = self.service.numbers();
         let is_shadow = numbers.policy.get_shadow();
         let is_as_decided = self.gate.load().generation() == member.adopted();
         let is_suspected = snapshot.is_suspect && !known.is_suspect();
         known.learn(snapshot, told, now, self.is_forced());
+        if is_reset_here && counts_before != 0 {
+            // What there is to tell has come since, and counts.
+            known.counts_since = counts_before;
+        }
         if counts_before != 0 && known.counts_since != counts_before {
             // What was seen in an epoch that is over.
             *member.pending() = Pending::default();
@@ -327,7 +343,12 @@ impl Breaker {
     }
 
     /// Tells all processes what somebody wants.
-    pub(super) fn share_command(&self, command: Command, by: Option<&By>) -> Elsewhere {
+    pub(super) fn share_command(
+        &self,
+        command: Command,
+        by: Option<&By>,
+        about_to: AboutTo,
+    ) -> Elsewhere {
         let cover = |kind, ttl| Force::Cover {
             kind,
             ttl: fleet::millis(ttl),
@@ -343,16 +364,34 @@ impl Breaker {
             Command::ClearOnly(_) => return Elsewhere::default(),
         };
         let mine = Arc::default();
-        let is_told = self
-            .member()
-            .is_some_and(|member| member.wish(force, Arc::clone(&mine)));
+        let is_told = self.member().is_some_and(|member| {
+            if force == Force::Reset {
+                // What comes from now on is all that the others have to know.
+                *member.pending() = Pending::default();
+            }
+            member.wish(force, Arc::clone(&mine), about_to)
+        });
         Elsewhere(is_told.then_some(mine))
     }
 
+    /// Somebody is about to want something, which is in force here before all are told: what is
+    /// heard meanwhile does not take it off.
+    pub(super) fn about_to_share(&self) -> AboutTo {
+        self.member().map(Member::about_to_wish)
+    }
+
     /// Tells all processes that an override of this one is over.
-    pub(super) fn share_end(&self, mine: &Elsewhere) {
-        if let (Some(member), Some(mine)) = (self.member(), &mine.0) {
-            member.wish(Force::ClearOnly(0), Arc::clone(mine));
+    pub(super) fn share_end(&self, mine: &Elsewhere, about_to: AboutTo) {
+        let Some(member) = self.member() else {
+            return;
+        };
+        if let Some(mine) = &mine.0 {
+            member.wish(Force::ClearOnly(0), Arc::clone(mine), about_to);
+            return;
+        }
+        drop(about_to);
+        if member.known().is_owed {
+            member.ask_again();
         }
     }
 
@@ -412,6 +451,11 @@ impl Breaker {
     /// The calls that have ended so far in a window of calls.
     pub(crate) fn ended_by_calls(&self) -> Sums {
         self.gate.recorded()
+    }
+
+    /// Those of them from before it was emptied in this generation.
+    pub(crate) fn ended_before(&self, emptied: u64) -> Sums {
+        self.gate.recorded_before(emptied)
     }
 
     /// All successes so far, also of keys.

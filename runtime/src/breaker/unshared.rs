@@ -38,14 +38,27 @@ pub(super) enum Leave {
 #[derive(Debug)]
 pub(super) struct Elsewhere;
 
+/// Somebody is about to want something, of which nobody else hears.
+pub(super) struct AboutTo;
+
 impl Breaker {
     #[inline]
-    pub(super) fn share_command(&self, _command: Command, _by: Option<&By>) -> Elsewhere {
+    pub(super) fn share_command(
+        &self,
+        _command: Command,
+        _by: Option<&By>,
+        _about_to: AboutTo,
+    ) -> Elsewhere {
         Elsewhere
     }
 
     #[inline]
-    pub(super) fn share_end(&self, _mine: &Elsewhere) {}
+    pub(super) const fn about_to_share(&self) -> AboutTo {
+        AboutTo
+    }
+
+    #[inline]
+    pub(super) fn share_end(&self, _mine: &Elsewhere, _about_to: AboutTo) {}
 
     pub(super) fn share_live(&self, _takes_back: bool, _changed: Policy) {}
 

@@ -20,6 +20,7 @@ use crate::fleet::ears::Ears;
 use crate::fleet::flushes::Flushes;
 use crate::member::LEASE;
 use crate::member::Member;
+use crate::member::Wish;
 use crate::numbers;
 use crate::rules::fleet::Command;
 use crate::rules::fleet::Reply;
@@ -63,6 +64,8 @@ pub(super) struct Crew {
     hurried_at: Option<Instant>,
     look_at: Instant,
     pause: Duration,
+    /// The circuit cannot be reached, and others can.
+    is_cut_off: bool,
     ears: Arc<Ears>,
     /// Whose turn it is to ask how its circuit stands.
     looks: Arc<Semaphore>,
@@ -92,6 +95,7 @@ impl Crew {
             hurried_at: None,
             look_at: now,
             pause: SOONEST,
+            is_cut_off: false,
             ears: Arc::clone(ears),
             looks: Arc::clone(looks),
             numbers: None,
@@ -121,25 +125,37 @@ impl Crew {
     /// Does what there is to do, and says when it has to look again at the latest.
     async fn work(&mut self) -> Option<Instant> {
         let now = Instant::now();
-        let next = self.member.probes(|probes| probes.pass_time(now));
-        if !self.member.link.is_up() {
-            return next;
+        if self.is_cut_off && !self.member.link.is_up() {
+            // It was no matter of this circuit alone.
+            self.is_cut_off = false;
+            self.member.set_apart(None);
         }
-        if self.member.is_apart() && now < self.look_at {
-            return earlier(next, Some(self.look_at));
+        let is_apart = self.member.is_apart() && now < self.look_at;
+        if is_apart || !self.member.link.is_up() {
+            // Leases are not renewed now, so nobody has to look when they would be.
+            let next = self.member.probes(|probes| probes.wait_no_longer(now));
+            return earlier(next, is_apart.then_some(self.look_at));
         }
+        let timeout = self.breaker.policy().get_probe_timeout();
+        let next = self.member.probes(|probes| probes.pass_time(now, timeout));
         // First of all: what was asked for here while the store was lost would end by what it
         // knows.
         let mut wishes = self.member.take_wishes().into_iter();
         let had_any = wishes.len() > 0;
+        let mut again: Vec<Wish> = Vec::new();
         while let Some(wish) = wishes.next() {
-            // Whoever has asked for something since wants that instead.
-            let again = self.force(wish).await.filter(|_| wishes.len() == 0);
-            if let Some(wish) = again {
-                self.member.wish_again(wish);
+            if again.iter().any(|earlier| wish.ends(earlier)) {
+                // It is to be known first which override that is.
+                again.push(wish);
+                continue;
             }
+            let failed = self.force(wish).await;
+            // Whoever has asked for something since may want that instead.
+            let later = wishes.as_slice();
+            again.extend(failed.filter(|it| !later.iter().any(|later| later.replaces(it))));
         }
-        if had_any && self.breaker.generation() != self.member.adopted() {
+        self.member.wish_again(again);
+        if had_any && self.is_as_nobody_said() {
             // It may not have come to what somebody wanted, nor to what was heard meanwhile.
             self.member.ask_again();
         }
@@ -169,9 +185,16 @@ impl Crew {
         let compare = self.compare().await;
         let next = self
             .member
-            .probes(|probes| probes.pass_time(Instant::now()));
+            .probes(|probes| probes.pass_time(Instant::now(), timeout));
         let next = earlier(earlier(next, wish), earlier(flush, Some(compare)));
         earlier(next, Some(self.look_at))
+    }
+
+    /// Whether the circuit is neither as it was decided nor as somebody here still wants it.
+    fn is_as_nobody_said(&self) -> bool {
+        let is_decided = self.breaker.generation() == self.member.adopted();
+        let is_owed = self.member.known().is_owed;
+        !self.member.is_wishing() && (is_owed || !is_decided)
     }
 
     /// Asks how the circuit stands. Says whether that is known now.
@@ -189,6 +212,7 @@ impl Crew {
         };
         self.hear_how_it_stands(&reply, told);
         self.member.set_apart(None);
+        self.is_cut_off = false;
         self.pause = SOONEST;
         let each = self.store.polls().unwrap_or(LOOK);
         self.look_at = Instant::now() + spread(each);
@@ -302,14 +326,21 @@ impl Crew {
             Status::Late => Err(StoreError::Late),
             _ => Ok(reply),
         });
-        if let Err(error) = &answer
-            && error.is_about_one_circuit()
-        {
-            let cause = Arc::from(error.to_string());
-            self.ears.apart(self.breaker.name(), &cause, Instant::now());
-            self.member.set_apart(Some(cause));
-            self.look_at = Instant::now() + self.pause;
-            self.pause = (self.pause * 2).min(LATEST);
+        match &answer {
+            Err(error) if error.is_about_one_circuit() => {
+                let cause = Arc::from(error.to_string());
+                self.ears.apart(self.breaker.name(), &cause, Instant::now());
+                self.member.set_apart(Some(cause));
+                self.look_at = Instant::now() + self.pause;
+                self.pause = (self.pause * 2).min(LATEST);
+            }
+            // Of a cluster whose other nodes are there. Or all is lost, which is told soon.
+            Err(error @ StoreError::Unavailable(_)) if self.member.link.is_up() => {
+                self.is_cut_off = true;
+                self.member.set_apart(Some(Arc::from(error.to_string())));
+                self.look_at = Instant::now() + SOONEST;
+            }
+            Ok(_) | Err(_) => {}
         }
         answer
     }

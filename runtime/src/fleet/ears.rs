@@ -59,10 +59,9 @@ impl Ears {
             return;
         };
         let mut breakers = self.breakers();
-        if self.link.has_left() {
-            return;
+        if !self.link.has_left() {
+            breakers.insert(member.circuit.clone(), breaker);
         }
-        breakers.insert(member.circuit.clone(), breaker);
         let is_lost = self.link.is_lost();
         drop(breakers);
         if is_lost {

@@ -82,6 +82,7 @@ impl Flushes {
         if self.emptied != emptied {
             self.emptied = emptied;
             self.by_time.clear();
+            self.by_calls = breaker.ended_before(emptied);
         }
         if !matches!(policy.get_window(), Some(Window::Calls(_))) {
             self.by_calls = Sums::default();

@@ -103,6 +103,11 @@ impl Known {
         self.cover.is_some()
     }
 
+    /// The end of what somebody has laid over it.
+    pub(crate) fn covered_until(&self) -> Option<Tick> {
+        self.cover.as_ref().map(|(_, until)| *until)
+    }
+
     /// Who has laid something over it, and why.
     pub(crate) fn cover(&self) -> Option<&Cover> {
         self.cover.as_ref().map(|(cover, _)| cover)

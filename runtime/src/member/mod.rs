@@ -69,6 +69,8 @@ pub(crate) struct Member {
     wishes: Mutex<Vec<Wish>>,
     /// Which each wish has until it is answered.
     wishing: Arc<()>,
+    /// Which each wish to reset has until its answer is heard.
+    resetting: Arc<()>,
 }
 
 /// What a loss of the store has forced.
@@ -100,6 +102,7 @@ impl Member {
             probes: Mutex::default(),
             wishes: Mutex::default(),
             wishing: Arc::default(),
+            resetting: Arc::default(),
         }
     }
 
@@ -242,32 +245,52 @@ impl Member {
 
     /// Somebody wants something of all processes. Says whether they are told. Where they cannot
     /// be, the end of one override is told them later.
-    pub(crate) fn wish(&self, force: Force, mine: Arc<AtomicU64>) -> bool {
+    pub(crate) fn wish(
+        &self,
+        force: Force,
+        mine: Arc<AtomicU64>,
+        about_to: Option<Arc<()>>,
+    ) -> bool {
         let is_told = self.is_shared();
-        let wish = Wish::new(force, mine, &self.wishing);
-        let wish = match is_told {
-            true => Some(wish),
-            false => self.narrow(wish).filter(Wish::ends_one),
-        };
-        if let Some(wish) = wish {
-            let mut wishes = lock(&self.wishes);
-            if is_told || !wishes.iter().any(|it| it.ends_the_same(&wish)) {
-                wishes.push(wish);
-            }
-            drop(wishes);
-            self.bell.notify_one();
+        let wish = Wish::new(force, mine, &self.wishing, &self.resetting);
+        // Before anybody can answer: what is heard with the answer is in force.
+        drop(about_to);
+        if is_told {
+            // Each begins an epoch, also if the next one ends it at once.
+            self.note(wish);
+            return true;
         }
-        is_told
+        self.forget_replaced(&wish);
+        if let Some(wish) = self.narrow(wish).filter(Wish::ends_one) {
+            self.forget_replaced(&wish);
+            self.note(wish);
+        }
+        false
     }
 
-    /// Nobody knows whether it was done. It is to be tried again.
-    pub(crate) fn wish_again(&self, wish: Wish) {
-        let Some(wish) = self.narrow(wish) else {
-            return;
-        };
+    fn note(&self, wish: Wish) {
+        lock(&self.wishes).push(wish);
+        self.bell.notify_one();
+    }
+
+    /// What it has replaced here is not to be told later.
+    fn forget_replaced(&self, wish: &Wish) {
+        lock(&self.wishes).retain(|earlier| !wish.replaces(earlier));
+    }
+
+    /// Nobody knows whether they were done. They are to be tried again, but for what somebody
+    /// wants otherwise since.
+    pub(crate) fn wish_again(&self, wishes: Vec<Wish>) {
+        let wishes = wishes.into_iter().filter_map(|wish| self.narrow(wish));
+        // The end of one override is no other's whenever it is told.
+        let again: Vec<_> = wishes
+            .filter(|it| it.ends_one() || !it.is_stale())
+            .collect();
         let mut wishes = lock(&self.wishes);
-        if wishes.is_empty() && !wish.is_stale() {
-            wishes.push(wish);
+        for wish in again.into_iter().rev() {
+            if !wishes.iter().any(|later| later.replaces(&wish)) {
+                wishes.insert(0, wish);
+            }
         }
     }
 
@@ -276,6 +299,17 @@ impl Member {
     fn narrow(&self, wish: Wish) -> Option<Wish> {
         let id = self.known().cover().map(|cover| cover.id);
         wish.narrowed(id)
+    }
+
+    /// Somebody is about to want something, and it is in force here before that is told. What is
+    /// heard until this is dropped does not take it off.
+    pub(crate) fn about_to_wish(&self) -> Arc<()> {
+        Arc::clone(&self.wishing)
+    }
+
+    /// Whether somebody has reset the circuit here, and what the others say of that is not heard.
+    pub(crate) fn is_resetting(&self) -> bool {
+        Arc::strong_count(&self.resetting) > 1
     }
 
     /// Whether somebody wants something that is not answered.

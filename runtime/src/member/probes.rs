@@ -31,6 +31,8 @@ pub(crate) struct Probes {
     next_id: u64,
     /// Leave that was given to nobody in particular.
     kept: Option<(u32, Instant)>,
+    /// Since when there is such leave, though it was given anew meanwhile.
+    kept_since: Option<Instant>,
     /// How long it was kept in vain last.
     vain: Duration,
     /// Somebody would take it who does not wait.
@@ -112,6 +114,7 @@ impl Probes {
     /// The leave that is kept, for a call of this generation.
     pub(crate) fn take_kept(&mut self, generation: u64) -> Option<u32> {
         let (place, _) = self.kept.take()?;
+        self.kept_since = None;
         let known = self.places.get(place as usize).copied().flatten()?;
         if known.generation != generation || known.is_lost {
             // It is of a round that is over.
@@ -193,6 +196,11 @@ impl Probes {
         is_asked && self.ask_after.is_none_or(|after| now >= after)
     }
 
+    /// Whether there is anything to do for whoever talks to the store.
+    pub(crate) fn is_busy(&self, now: Instant) -> bool {
+        !self.outbox.is_empty() || self.want_leave(now)
+    }
+
     /// Leave was given.
     pub(crate) fn granted(&mut self, token: u64, epoch: u64, generation: u64, now: Instant) {
         let place = Place {
@@ -223,6 +231,7 @@ impl Probes {
             None if self.is_wanted => {
                 self.is_wanted = false;
                 self.kept = Some((at, now));
+                self.kept_since.get_or_insert(now);
             }
             // Whoever wanted it is gone.
             None => {
@@ -236,6 +245,7 @@ impl Probes {
         self.pause = (self.pause * 2).clamp(SOONEST, LATEST);
         self.ask_after = Some(now + self.pause);
         self.is_wanted = false;
+        self.kept_since = None;
         self.tell_all(Answer::Over);
     }
 
@@ -250,6 +260,7 @@ impl Probes {
     pub(crate) fn moved(&mut self) {
         self.another_round();
         self.is_wanted = false;
+        self.kept_since = self.kept.map(|(_, since)| since);
         self.tell_all(Answer::Again);
     }
 
@@ -259,6 +270,7 @@ impl Probes {
             self.end(u32::try_from(place).unwrap_or(u32::MAX), RELEASED);
         }
         self.kept = None;
+        self.kept_since = None;
     }
 
     /// The store is gone, or this circuit in it.
@@ -281,6 +293,9 @@ impl Probes {
     }
 
     /// Tells those who have waited long enough. Says when the next ones have.
+    ///
+    /// Leave may be on its way to them that takes longer than they may wait, as it would each
+    /// time: so it is for whoever comes next.
     pub(crate) fn wait_no_longer(&mut self, now: Instant) -> Option<Instant> {
         let mut next = None;
         for waiter in self.waiting.iter_mut().filter(|it| it.answer.is_none()) {
@@ -288,6 +303,7 @@ impl Probes {
             if until <= now {
                 let too_late = waiter.too_late;
                 self.woken.extend(waiter.tell(too_late));
+                self.is_wanted = true;
             } else {
                 next = Some(next.map_or(until, |next| until.min(next)));
             }
@@ -297,22 +313,42 @@ impl Probes {
 
     /// Tells those who have waited long enough, and gives back what nobody came for. Says when
     /// it has to be looked at again.
-    pub(crate) fn pass_time(&mut self, now: Instant) -> Option<Instant> {
+    ///
+    /// After `timeout` it would count as a probe that hangs. So it is given back before, and asked
+    /// for anew where it is to be kept longer.
+    pub(crate) fn pass_time(&mut self, now: Instant, timeout: Duration) -> Option<Instant> {
         let waiting = self.wait_no_longer(now);
-        if let Some((kept, since)) = self.kept
-            && now >= since + self.keeps()
-        {
-            self.vain = self.keeps();
-            self.kept = None;
-            self.end(kept, RELEASED);
+        let until = self.keeps_until(timeout);
+        let is_over = until.is_some_and(|until| now >= until);
+        if is_over && let Some((kept, _)) = self.kept.take() {
+            let is_told = self.end(kept, RELEASED);
+            let is_in_vain = self
+                .kept_since
+                .is_none_or(|since| now >= since + self.keeps());
+            if is_in_vain {
+                self.vain = self.keeps();
+            }
+            if is_in_vain || !is_told {
+                self.kept_since = None;
+            } else {
+                self.is_wanted = true;
+            }
         }
-        let kept = self.kept.map(|(_, since)| since + self.keeps());
+        let kept = if is_over { Some(now) } else { until };
         let places = self.places.iter().flatten().filter(|it| !it.is_lost);
         waiting
             .into_iter()
             .chain(kept)
             .chain(places.map(|place| place.renew_at))
             .min()
+    }
+
+    /// Until when the leave is kept that there is.
+    fn keeps_until(&self, timeout: Duration) -> Option<Instant> {
+        let (_, given) = self.kept?;
+        let since = self.kept_since.unwrap_or(given);
+        let anew = given + (timeout / 2).clamp(SOONEST, KEPT_AT_MOST);
+        Some(anew.min(since + self.keeps()))
     }
 
     /// How long leave is kept now.
@@ -366,6 +402,7 @@ mod tests {
     use super::*;
 
     const WAIT: Duration = Duration::from_millis(50);
+    const HOUR: Duration = Duration::from_secs(3_600);
 
     fn poll(probes: &mut Probes, id: u64) -> Poll<Answer> {
         probes.poll(id, &Context::from_waker(Waker::noop()))
@@ -416,9 +453,9 @@ mod tests {
     fn whoever_has_waited_long_enough_is_told_so() {
         let (mut probes, now) = (Probes::default(), Instant::now());
         let id = probes.ask(WAIT, None, now).expect("it may ask");
-        assert_eq!(probes.pass_time(now), Some(now + WAIT));
+        assert_eq!(probes.pass_time(now, HOUR), Some(now + WAIT));
         assert_eq!(poll(&mut probes, id), Poll::Pending);
-        assert_eq!(probes.pass_time(now + WAIT), None);
+        assert_eq!(probes.pass_time(now + WAIT, HOUR), None);
         assert_eq!(poll(&mut probes, id), Poll::Ready(Answer::Over));
     }
 
@@ -427,9 +464,9 @@ mod tests {
         let (mut probes, now) = (Probes::default(), Instant::now());
         let soon = probes.ask(WAIT, Some(WAIT / 2), now).expect("it may ask");
         let late = probes.ask(WAIT, Some(WAIT * 2), now).expect("it may ask");
-        assert_eq!(probes.pass_time(now + WAIT / 2), Some(now + WAIT));
+        assert_eq!(probes.pass_time(now + WAIT / 2, HOUR), Some(now + WAIT));
         assert_eq!(poll(&mut probes, soon), Poll::Ready(Answer::TooLate));
-        probes.pass_time(now + WAIT);
+        probes.pass_time(now + WAIT, HOUR);
         assert_eq!(poll(&mut probes, late), Poll::Ready(Answer::Over));
     }
 
@@ -437,7 +474,7 @@ mod tests {
     fn whoever_would_wait_for_ever_may() {
         let (mut probes, now) = (Probes::default(), Instant::now());
         let id = probes.ask(Duration::MAX, None, now).expect("it may ask");
-        probes.pass_time(now + LEASE);
+        probes.pass_time(now + LEASE, HOUR);
         assert_eq!(poll(&mut probes, id), Poll::Pending);
     }
 
@@ -476,12 +513,12 @@ mod tests {
         // Nobody comes for the next one.
         probes.want();
         probes.granted(8, 1, 3, now);
-        probes.pass_time(now + KEPT);
+        probes.pass_time(now + KEPT, HOUR);
         assert_eq!(ends(&mut probes), [Some(8)]);
         // Whoever comes seldom finds it one day.
         probes.want();
         probes.granted(9, 1, 3, now);
-        probes.pass_time(now + KEPT);
+        probes.pass_time(now + KEPT, HOUR);
         assert_eq!(ends(&mut probes), []);
         assert_eq!(probes.take_kept(3), Some(1));
     }
@@ -531,5 +568,36 @@ mod tests {
         assert_eq!(probes.take_kept(4), None);
         assert_eq!(ends(&mut probes), [Some(7)]);
         assert_eq!(probes.renewals(now + LEASE), []);
+    }
+
+    /// Where the way to the store and back took longer than a call may wait, each call was
+    /// rejected and gave back the leave that came after it: the circuit never closed.
+    #[test]
+    fn leave_that_takes_longer_than_a_call_may_wait_is_for_the_next_one() {
+        let (mut probes, now) = (Probes::default(), Instant::now());
+        let id = probes.ask(WAIT, None, now).expect("it may ask");
+        probes.wait_no_longer(now + WAIT);
+        assert_eq!(poll(&mut probes, id), Poll::Ready(Answer::Over));
+        probes.granted(7, 1, 3, now + WAIT);
+        assert_eq!(probes.take_kept(3), Some(0));
+        assert_eq!(ends(&mut probes), []);
+    }
+
+    /// Two of them counted as probes that hang, and opened the circuit of a service that was well.
+    #[test]
+    fn leave_that_is_kept_is_given_anew_before_it_counts_as_a_probe_that_hangs() {
+        let (mut probes, mut now) = (Probes::default(), Instant::now());
+        probes.vain = KEPT_AT_MOST;
+        let (since, timeout) = (now, LEASE);
+        probes.want();
+        let mut token = 0;
+        while probes.want_leave(now) {
+            token += 1;
+            probes.granted(token, 1, 3, now);
+            now += timeout / 2;
+            probes.pass_time(now, timeout);
+            assert_eq!(ends(&mut probes), [Some(token)]);
+        }
+        assert_eq!(now, since + KEPT_AT_MOST);
     }
 }

@@ -18,21 +18,35 @@ pub(crate) struct Wish {
     /// The epoch that was known when it was told first.
     told_in: Option<u64>,
     _wishing: Arc<()>,
+    resetting: Option<Arc<()>>,
 }
 
 /// A wish is not tried any more that is older.
 const STALE: Duration = Duration::from_secs(30);
 
 impl Wish {
-    /// It has `wishing` until it is answered.
-    pub(super) fn new(force: Force, mine: Arc<AtomicU64>, wishing: &Arc<()>) -> Self {
+    /// It has `wishing` until it is answered, and `resetting` until the answer is heard where it
+    /// is a reset.
+    pub(super) fn new(
+        force: Force,
+        mine: Arc<AtomicU64>,
+        wishing: &Arc<()>,
+        resetting: &Arc<()>,
+    ) -> Self {
+        let is_reset = force == Force::Reset;
         Self {
             force,
             mine,
             since: Instant::now(),
             told_in: None,
             _wishing: Arc::clone(wishing),
+            resetting: is_reset.then(|| Arc::clone(resetting)),
         }
+    }
+
+    /// It is answered. What this gives is to be kept until that is heard.
+    pub(crate) fn answered(self) -> Option<Arc<()>> {
+        self.resetting
     }
 
     /// What is to be told now; nothing where its time is over.
@@ -86,10 +100,23 @@ impl Wish {
         matches!(self.force, Force::ClearOnly(_))
     }
 
-    /// Whether both are, and of the same one.
-    pub(super) fn ends_the_same(&self, other: &Self) -> bool {
-        let mine = |it: &Self| it.mine.load(Acquire);
-        self.ends_one() && other.ends_one() && mine(self) == mine(other)
+    /// Whether it is the end of that override, of which nobody may know yet which one it is.
+    pub(crate) fn ends(&self, override_: &Self) -> bool {
+        let is_one = matches!(override_.force, Force::Cover { .. });
+        is_one && self.ends_one() && Arc::ptr_eq(&self.mine, &override_.mine)
+    }
+
+    /// Whether nobody wants that any more who wants this.
+    pub(crate) fn replaces(&self, earlier: &Self) -> bool {
+        match (&self.force, &earlier.force) {
+            (Force::Reset, Force::Reset) => true,
+            (Force::ClearOnly(_), Force::ClearOnly(_)) => {
+                let id = self.mine.load(Acquire);
+                let is_known = id != 0 && id == earlier.mine.load(Acquire);
+                is_known || Arc::ptr_eq(&self.mine, &earlier.mine)
+            }
+            (one, other) => is_of_overrides(one) && is_of_overrides(other),
+        }
     }
 
     pub(super) fn is_stale(&self) -> bool {
@@ -97,14 +124,23 @@ impl Wish {
     }
 }
 
+/// Whether it says what lies over the circuit, whatever lay there before.
+const fn is_of_overrides(force: &Force) -> bool {
+    matches!(force, Force::Cover { .. } | Force::Clear)
+}
+
 #[cfg(test)]
 mod tests {
+    use crate::member::Link;
+    use crate::member::Member;
+    use crate::sharing::WhenStoreIsLost;
+
     use super::*;
 
     fn wish(force: Force, since: Instant) -> Wish {
         Wish {
             since,
-            ..Wish::new(force, Arc::default(), &Arc::default())
+            ..Wish::new(force, Arc::default(), &Arc::default(), &Arc::default())
         }
     }
 
@@ -120,5 +156,18 @@ mod tests {
         let one = wish(Force::ClearOnly(0), then);
         one.began(7);
         assert_eq!(one.now(), Some(Force::ClearOnly(7)));
+    }
+
+    /// Where the store could not be reached for half a minute, the override lasted for all others.
+    #[test]
+    fn the_end_of_one_override_is_told_however_late() {
+        let link = Arc::new(Link::new(1, WhenStoreIsLost::Local));
+        let member = Member::new("stripe".to_owned(), link, 0);
+        let now = Instant::now();
+        let then = now.checked_sub(STALE).expect("the machine runs longer");
+        member.wish_again(vec![wish(Force::Reset, then)]);
+        assert!(!member.has_wishes());
+        member.wish_again(vec![wish(Force::ClearOnly(0), then)]);
+        assert!(member.has_wishes());
     }
 }

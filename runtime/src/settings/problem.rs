@@ -4,6 +4,7 @@ use std::fmt;
 
 use crate::declaration::Conflict;
 use crate::limit_conflict::LimitConflict;
+use crate::name;
 use crate::name::NameError;
 use crate::policy::PolicyError;
 use crate::settings::Source;
@@ -13,7 +14,7 @@ use crate::settings::Source;
 #[non_exhaustive]
 pub enum Problem {
     /// No service can have this name.
-    #[error("service {name:?}: {source}")]
+    #[error("service {:?}: {source}", name::shown(.name))]
     Name {
         /// The name.
         name: String,
@@ -170,9 +171,10 @@ fn table_of(service: &str) -> String {
 
 /// A key of TOML as it is written there.
 fn shown(key: &str) -> String {
+    let key = name::shown(key);
     let is_bare = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
     if !key.is_empty() && key.bytes().all(is_bare) {
-        key.to_owned()
+        key.into_owned()
     } else {
         format!("{key:?}")
     }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::MutexGuard;
 use std::sync::PoisonError;
+use std::sync::Weak;
 use std::time::Duration;
 use std::time::SystemTime;
 use std::time::UNIX_EPOCH;
@@ -43,7 +44,8 @@ pub struct MemoryStore {
 struct Hub {
     /// Held while everybody is told, so that all hear in one order.
     circuits: Mutex<HashMap<String, Kept>>,
-    listeners: Mutex<Vec<Arc<dyn Listener>>>,
+    /// Those that are left: a registry may be gone long before the store is.
+    listeners: Mutex<Vec<Weak<dyn Listener>>>,
 }
 
 /// All of one circuit.
@@ -92,7 +94,9 @@ impl Hub {
 
     fn listeners(&self) -> Vec<Arc<dyn Listener>> {
         let listeners = self.listeners.lock();
-        listeners.unwrap_or_else(PoisonError::into_inner).clone()
+        let mut listeners = listeners.unwrap_or_else(PoisonError::into_inner);
+        listeners.retain(|it| it.strong_count() > 0);
+        listeners.iter().filter_map(Weak::upgrade).collect()
     }
 }
 
@@ -101,7 +105,7 @@ impl Store for MemoryStore {
         let listeners = self.hub.listeners.lock();
         listeners
             .unwrap_or_else(PoisonError::into_inner)
-            .push(Arc::clone(&listener));
+            .push(Arc::downgrade(&listener));
         listener.up();
     }
 
@@ -250,5 +254,27 @@ mod tests {
         }
         let entries = at_once(store.journal("stripe", usize::MAX)).expect("a journal");
         assert_eq!(entries.len(), JOURNAL);
+    }
+
+    struct Deaf;
+
+    impl Listener for Deaf {
+        fn up(&self) {}
+        fn down(&self, _: &StoreError) {}
+        fn told(&self, _: &str, _: &Told, _: &Arc<str>) {}
+        fn renumbered(&self, _: &str) {}
+    }
+
+    /// It kept all that ever were, with all that they knew.
+    #[test]
+    fn registries_that_are_gone_leave_nothing_behind() {
+        let store = MemoryStore::new();
+        for _ in 0..9 {
+            let listener = Arc::new(Deaf);
+            store.start(Arc::clone(&listener) as Arc<_>);
+            assert_eq!(store.hub.listeners().len(), 1);
+            assert_eq!(Arc::strong_count(&listener), 1);
+        }
+        assert_eq!(store.hub.listeners().len(), 0);
     }
 }

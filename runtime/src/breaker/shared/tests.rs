@@ -1,11 +1,12 @@
+use std::pin::pin;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
+use std::task::Waker;
 use std::thread;
 
 use crate::policy::Policy;
 use crate::registry::Registry;
 use crate::rules::fleet::Cover;
-use crate::rules::fleet::Phase as Stands;
 
 use super::*;
 
@@ -89,4 +90,39 @@ fn nobody_probes_without_leave_while_an_override_of_all_ends() {
         }
     });
     assert_eq!(admitted, 0);
+}
+
+/// Each woke the thread that talks to the store, which had nothing to do for it.
+#[test]
+fn calls_whose_leave_nobody_asks_for_now_wake_nobody() {
+    let breaker = shared("storm");
+    let member = breaker.member().expect("it has joined");
+    let is_rung = || {
+        let rung = pin!(member.bell.notified());
+        rung.poll(&mut Context::from_waker(Waker::noop()))
+            .is_ready()
+    };
+    let is_rejected = |rejected: Result<_, Rejected>| {
+        assert_eq!(
+            rejected.err().map(|it| it.kind()),
+            Some(RejectedKind::ProbesBusy)
+        );
+    };
+    is_rejected(breaker.try_acquire().map(drop));
+    assert!(is_rung());
+    for _ in 0..9 {
+        member.probes(|probes| probes.refused(Instant::now()));
+    }
+    for _ in 0..9 {
+        is_rejected(breaker.try_acquire().map(drop));
+        is_rejected(breaker.call_blocking(|| Ok::<_, ()>(())).map_err(rejection));
+    }
+    assert!(!is_rung());
+}
+
+fn rejection(error: crate::Error<()>) -> Rejected {
+    match error {
+        crate::Error::Rejected(rejected) => rejected,
+        other => panic!("no call was made: {other:?}"),
+    }
 }

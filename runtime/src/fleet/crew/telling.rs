@@ -31,14 +31,21 @@ impl Crew {
             }
             self.epoch = epoch;
         }
+        if self.member.is_resetting() {
+            // What has come since somebody has reset it here is told after that.
+            return None;
+        }
         let is_in_force = known.is_covered() && self.breaker.is_forced();
         if policy.get_shadow() || known.phase != Phase::Closed || is_in_force {
             *self.member.pending() = Pending::default();
             self.settles_at = None;
             return None;
         }
-        if known.is_covered() {
-            // The override is over here. What comes after it is told when the store knows that.
+        if let Some(until) = known.covered_until() {
+            // The override is over here. What comes after it is told when the store knows that,
+            // which may be later: clocks do not run alike.
+            let left = until.since(self.breaker.tick());
+            self.look_at = self.look_at.min(Instant::now() + left);
             return None;
         }
         self.flushes.suspect(self.breaker, self.member, is_suspect);

@@ -4,6 +4,7 @@ mod leave;
 mod losses;
 mod many;
 mod telling;
+mod wants;
 
 use std::sync::Mutex;
 use std::sync::MutexGuard;
@@ -205,20 +206,32 @@ fn play_with(
     store: impl Fn(&Command) -> Answered + Send + Sync + 'static,
     test: impl AsyncFnOnce(&Scene),
 ) {
-    let registry = Registry::builder().declare_with(name, policy);
-    let registry = registry.build().expect("a right set-up");
-    let breaker: &'static Breaker = registry.breaker(name).expect("declared");
-    let link = Arc::new(Link::new(1, when_lost));
-    breaker.join(&link).expect("it joins once");
     let asked = Arc::default();
     let store: Arc<dyn Store> = Arc::new(Played {
         answer: store,
         asked: Arc::clone(&asked),
     });
+    play_on(&store, asked, policy, name, when_lost, test);
+}
+
+/// With a store that keeps in `asked` what it is asked for.
+fn play_on(
+    store: &Arc<dyn Store>,
+    asked: Arc<Mutex<Vec<Command>>>,
+    policy: Policy,
+    name: &'static str,
+    when_lost: WhenStoreIsLost,
+    test: impl AsyncFnOnce(&Scene),
+) {
+    let registry = Registry::builder().declare_with(name, policy);
+    let registry = registry.build().expect("a right set-up");
+    let breaker: &'static Breaker = registry.breaker(name).expect("declared");
+    let link = Arc::new(Link::new(1, when_lost));
+    breaker.join(&link).expect("it joins once");
     let ears = Arc::new(Ears::new(Arc::clone(&link), Box::new(|_| {})));
     ears.know(breaker);
     let looks = Arc::new(Semaphore::new(LOOKS_AT_ONCE));
-    let crew = Crew::new(breaker, &store, &ears, &looks).expect("it is a member");
+    let crew = Crew::new(breaker, store, &ears, &looks).expect("it is a member");
     let (_close, closing) = watch::channel(false);
     let mut runtime = runtime::Builder::new_current_thread();
     let runtime = runtime.enable_all().build().expect("a runtime");

@@ -39,8 +39,9 @@ impl Crew {
                     wish.began(cover.id);
                 }
                 // Now that it is answered, what was heard meanwhile is in force, too.
-                drop(wish);
+                let resetting = wish.answered();
                 self.hear(&reply, false);
+                drop(resetting);
                 None
             }
             Err(error) if error.is_about_one_circuit() => None,

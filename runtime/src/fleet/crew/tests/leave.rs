@@ -200,3 +200,72 @@ fn a_call_that_has_waited_in_vain_wants_nothing_more() {
     assert_eq!(rejected.kind(), RejectedKind::ProbesBusy);
     assert!(!wants_leave());
 }
+
+/// Takes longer than a call waits for leave.
+struct Slow<S>(S);
+
+impl<S: Store> Store for Slow<S> {
+    fn start(&self, _: Arc<dyn Listener>) {}
+
+    fn submit<'a>(
+        &'a self,
+        circuit: &'a str,
+        request: Request,
+        policy: &'a Policy,
+        within: Duration,
+    ) -> Submission<'a> {
+        let answer = self.0.submit(circuit, request, policy, within);
+        Box::pin(async move {
+            time::sleep(policy.get_probe_wait() * 2).await;
+            answer.await
+        })
+    }
+
+    fn polls(&self) -> Option<Duration> {
+        None
+    }
+
+    fn journal<'a>(&'a self, circuit: &'a str, limit: usize) -> Journal<'a> {
+        self.0.journal(circuit, limit)
+    }
+
+    fn compare<'a>(&'a self, circuit: &'a str, note: &'a Note) -> Comparison<'a> {
+        self.0.compare(circuit, note)
+    }
+}
+
+/// Each call had given up before leave came, which was given back: where calls were seldom the
+/// circuit stayed open for good.
+#[test]
+fn a_circuit_closes_although_the_store_takes_longer_than_calls_wait() {
+    let answered = |command: &Command| match command {
+        Command::Acquire { .. } => answer(Status::Granted, &HALF_OPEN),
+        Command::End { outcome, .. } if !outcome.is_recorded() => answer(Status::Done, &HALF_OPEN),
+        Command::End { .. } => answer(
+            Status::Closed,
+            &Snapshot {
+                epoch: 11,
+                ..CLOSED
+            },
+        ),
+        _ => answer(Status::Done, &OPEN),
+    };
+    let asked = Arc::default();
+    let store: Arc<dyn Store> = Arc::new(Slow(Played {
+        answer: answered,
+        asked: Arc::clone(&asked),
+    }));
+    let (policy, lost) = (Policy::new(), WhenStoreIsLost::Local);
+    play_on(&store, asked, policy, "slow", lost, async |scene| {
+        scene.ears.up();
+        eventually(|| scene.breaker.state() == State::Open).await;
+        let permit = loop {
+            match scene.breaker.acquire().await {
+                Ok(permit) => break permit,
+                Err(_) => time::sleep(policy.get_probe_wait() * 6).await,
+            }
+        };
+        permit.success();
+        eventually(|| scene.breaker.state() == State::Closed).await;
+    });
+}

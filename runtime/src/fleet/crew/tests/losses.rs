@@ -174,3 +174,33 @@ fn a_probe_of_an_outage_that_ends_after_it_closes_nothing_for_long() {
         eventually(|| scene.breaker.state() == State::HalfOpen).await;
     });
 }
+
+/// A node of a cluster was gone and the others were there: whoever came was rejected for as long
+/// as it was, since nobody gave leave to probe.
+#[test]
+fn a_circuit_that_cannot_be_reached_while_others_can_goes_on_by_itself() {
+    let is_gone = Arc::new(AtomicBool::new(false));
+    let goes = Arc::clone(&is_gone);
+    let store = move |_: &Command| match goes.load(Relaxed) {
+        true => Some(Err(StoreError::Unavailable("it is gone".into()))),
+        false => answer(Status::Done, &OPEN),
+    };
+    play("node", WhenStoreIsLost::Local, store, async |scene| {
+        scene.ears.up();
+        eventually(|| scene.breaker.state() == State::Open).await;
+        is_gone.store(true, Relaxed);
+        let permit = scene.breaker.acquire().await;
+        permit.expect("it probes by itself").success();
+        assert_eq!(scene.breaker.state(), State::Closed);
+        let sharing = || scene.member().sharing().state;
+        assert!(matches!(sharing(), SharingState::Apart { .. }));
+        is_gone.store(false, Relaxed);
+        eventually(|| sharing() == SharingState::Shared).await;
+        // Where all is lost it is no matter of one circuit.
+        is_gone.store(true, Relaxed);
+        scene.member().ask_again();
+        eventually(|| sharing() != SharingState::Shared).await;
+        scene.ears.down(&StoreError::TimedOut);
+        eventually(|| !scene.member().is_apart()).await;
+    });
+}

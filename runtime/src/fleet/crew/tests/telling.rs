@@ -1,5 +1,7 @@
 //! What the others are told.
 
+use crate::reason::Reason;
+
 use super::*;
 
 /// It was told as one that came after their failures, and ended their row.
@@ -186,6 +188,105 @@ fn failures_after_somebody_has_ended_an_override_here_are_told() {
         scene.ears.up();
         eventually(|| scene.breaker.state() == State::ForcedClosed).await;
         scene.breaker.clear_override();
+        for _ in 0..3 {
+            scene.end(false);
+        }
+        eventually(|| !scene.flushes().is_empty()).await;
+        assert_eq!(scene.flushes(), [(false, 3)]);
+    });
+}
+
+/// They were dropped with what had passed before the store knew of the reset, whether its answer
+/// or its message came first; those from before the reset are no matter of anybody.
+#[test]
+fn failures_after_somebody_has_reset_the_circuit_here_are_told() {
+    for (speaks_first, window) in [
+        (false, None),
+        (true, None),
+        (false, Some(Window::Calls(50))),
+        (true, Some(Window::Time(Duration::from_secs(60)))),
+    ] {
+        let ears = Arc::new(Mutex::new(None::<Arc<Ears>>));
+        let speaks = Arc::clone(&ears);
+        let is_reset = AtomicBool::new(false);
+        let after = Snapshot {
+            epoch: 10,
+            ..CLOSED
+        };
+        let store = move |command: &Command| {
+            is_reset.fetch_or(matches!(command, Command::Force(_)), Relaxed);
+            if !is_reset.load(Relaxed) {
+                return answer(Status::Done, &CLOSED);
+            }
+            if speaks_first && matches!(command, Command::Force(_)) {
+                let told = Told {
+                    what: What::Moved {
+                        from: State::Closed,
+                        to: State::Closed,
+                        reason: Reason::Reset,
+                    },
+                    snapshot: after.clone(),
+                    now: 9,
+                    instance: 1,
+                    live: None,
+                };
+                let ears = speaks.lock().expect("nobody panics with it");
+                let ears = ears.as_ref().expect("it has begun");
+                ears.told("reset here", &told, &Arc::from("this one"));
+            }
+            answer(Status::Done, &after)
+        };
+        let policy = Policy::new().threshold(9);
+        let policy = window.map_or(policy, |window| policy.window(window));
+        let lost = WhenStoreIsLost::Local;
+        play_with(policy, "reset here", lost, store, async |scene| {
+            *ears.lock().expect("nobody panics with it") = Some(Arc::clone(&scene.ears));
+            scene.ears.up();
+            eventually(|| scene.member().known().epoch == 9).await;
+            for _ in 0..2 {
+                scene.end(false);
+            }
+            scene.breaker.reset();
+            for _ in 0..3 {
+                scene.end(false);
+            }
+            let failures = |command: &Command| match command {
+                Command::Flush(flush) => {
+                    let deltas = flush.deltas.iter().map(|delta| delta.failures);
+                    Some(u64::from(flush.failures) + deltas.sum::<u64>())
+                }
+                _ => None,
+            };
+            eventually(|| !scene.asked(failures).is_empty()).await;
+            assert_eq!(scene.asked(failures), [3]);
+        });
+    }
+}
+
+/// The override was over here a little sooner than in the store, which was asked once too soon;
+/// nothing was told until it was asked again, half a minute later.
+#[test]
+fn failures_after_an_override_are_told_as_soon_as_it_is_over_in_the_store_too() {
+    let syncs = AtomicU64::new(0);
+    let beneath = Snapshot {
+        phase: Phase::Closed,
+        ..covered(CoverKind::ForcedClosed, 7, 50)
+    };
+    let after = Snapshot {
+        epoch: 10,
+        ..CLOSED
+    };
+    let store = move |command: &Command| {
+        let asked = match command {
+            Command::Sync => syncs.fetch_add(1, Relaxed),
+            _ => syncs.load(Relaxed),
+        };
+        answer(Status::Done, if asked < 2 { &beneath } else { &after })
+    };
+    play("sooner", WhenStoreIsLost::Local, store, async |scene| {
+        scene.ears.up();
+        eventually(|| scene.breaker.state() == State::ForcedClosed).await;
+        eventually(|| scene.breaker.state() == State::Closed).await;
         for _ in 0..3 {
             scene.end(false);
         }
