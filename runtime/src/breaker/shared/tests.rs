@@ -1,12 +1,18 @@
 use std::pin::pin;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
+use std::task::Context;
 use std::task::Waker;
 use std::thread;
+use std::time::Instant;
 
 use crate::policy::Policy;
 use crate::registry::Registry;
+use crate::rejected::Rejected;
+use crate::rejected::RejectedKind;
 use crate::rules::fleet::Cover;
+use crate::rules::fleet::Phase as Stands;
+use crate::rules::fleet::Snapshot;
 
 use super::*;
 
