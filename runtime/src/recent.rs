@@ -16,13 +16,32 @@ pub(crate) struct Recent {
     /// A place for each call, filled round and round.
     places: Box<[u8]>,
     next: usize,
-    sums: Sums,
+    held: Counted<u32>,
     /// All that were ever recorded, of whatever window.
     #[cfg(feature = "redis")]
-    recorded: Sums,
+    recorded: Counted<u64>,
     /// Those of them from before it was emptied last.
     #[cfg(feature = "redis")]
-    before: Sums,
+    before: Counted<u64>,
+}
+
+/// No wider than it has to be: every key has one.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counted<N> {
+    calls: N,
+    failures: N,
+    slow: N,
+}
+
+impl<N: Into<u64>> From<Counted<N>> for Sums {
+    fn from(counted: Counted<N>) -> Self {
+        Self {
+            calls: counted.calls.into(),
+            failures: counted.failures.into(),
+            slow: counted.slow.into(),
+            hung: 0,
+        }
+    }
 }
 
 impl Recent {
@@ -76,16 +95,16 @@ impl Recent {
         }
         self.places[at] = comes;
         let moved =
-            |bit: u8, sum: u64| sum + u64::from(comes & bit != 0) - u64::from(gone & bit != 0);
-        self.sums.calls = moved(CALL, self.sums.calls);
-        self.sums.failures = moved(FAILURE, self.sums.failures);
-        self.sums.slow = moved(SLOW, self.sums.slow);
+            |bit: u8, sum: u32| sum + u32::from(comes & bit != 0) - u32::from(gone & bit != 0);
+        self.held.calls = moved(CALL, self.held.calls);
+        self.held.failures = moved(FAILURE, self.held.failures);
+        self.held.slow = moved(SLOW, self.held.slow);
     }
 
     /// What a window holds that was emptied in this generation.
     pub(crate) fn sums(&self, emptied: u64) -> Sums {
         if self.emptied == emptied {
-            self.sums
+            self.held.into()
         } else {
             Sums::default()
         }
@@ -93,17 +112,17 @@ impl Recent {
 
     /// All that were ever recorded.
     #[cfg(feature = "redis")]
-    pub(crate) const fn recorded(&self) -> Sums {
-        self.recorded
+    pub(crate) fn recorded(&self) -> Sums {
+        self.recorded.into()
     }
 
     /// All that were ever recorded before it was emptied in this generation.
     #[cfg(feature = "redis")]
-    pub(crate) const fn recorded_before(&self, emptied: u64) -> Sums {
+    pub(crate) fn recorded_before(&self, emptied: u64) -> Sums {
         if self.emptied == emptied {
-            self.before
+            self.before.into()
         } else {
-            self.recorded
+            self.recorded.into()
         }
     }
 
@@ -111,7 +130,7 @@ impl Recent {
     fn empty(&mut self, emptied: u64) {
         self.places.fill(0);
         self.next = 0;
-        self.sums = Sums::default();
+        self.held = Counted::default();
         self.emptied = emptied;
         #[cfg(feature = "redis")]
         {
